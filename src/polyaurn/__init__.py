@@ -1,0 +1,56 @@
+"""Topic models by the Pólya urn sampler: parallel, doubly sparse, reproducible.
+
+The public names below are loaded when first used, so that ``import polyaurn`` is immediate.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from polyaurn._version import __version__
+
+if TYPE_CHECKING:
+    from polyaurn import datasets as datasets
+    from polyaurn import diagnostics as diagnostics
+    from polyaurn.corpus import Corpus
+    from polyaurn.errors import InputError
+    from polyaurn.estimator import LDA
+    from polyaurn.model import TopicModel
+    from polyaurn.readers import read_corpus
+    from polyaurn.sampler import sweeps
+    from polyaurn.store import load
+
+_HOME = {
+    "Corpus": "polyaurn.corpus",
+    "InputError": "polyaurn.errors",
+    "LDA": "polyaurn.estimator",
+    "TopicModel": "polyaurn.model",
+    "load": "polyaurn.store",
+    "read_corpus": "polyaurn.readers",
+    "sweeps": "polyaurn.sampler",
+}
+_MODULES = ("datasets", "diagnostics")
+
+__all__ = [
+    "LDA",
+    "Corpus",
+    "InputError",
+    "TopicModel",
+    "__version__",
+    "datasets",
+    "diagnostics",
+    "load",
+    "read_corpus",
+    "sweeps",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return import_module(f"polyaurn.{name}")
+    raise AttributeError(f"module 'polyaurn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,176 @@
+"""Compiled twins of `polyaurn.rng`, and the laws built on them.
+
+Each function draws from an address and returns the same number whoever calls it.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from polyaurn.kernels.tables import LARGEST_RATE, SLOTS
+from polyaurn.rng import MIX_1, MIX_2, WEYL
+
+_WEYL = np.uint64(WEYL)
+_MIX_1 = np.uint64(MIX_1)
+_MIX_2 = np.uint64(MIX_2)
+_S11, _S12, _S27, _S30, _S31, _S32 = (np.uint64(s) for s in (11, 12, 27, 30, 31, 32))
+_SLOT_SHIFT = np.uint64(64 - int(math.log2(SLOTS)))
+_LOW_32 = np.uint64(0xFFFFFFFF)
+
+
+@njit(cache=True)
+def bits(a, b, index):
+    """Return the 64 bits of one address; see `polyaurn.rng.bits`."""
+    x = np.uint64(index) * _WEYL + a
+    x = (x ^ (x >> _S30)) * _MIX_1
+    x = ((x ^ (x >> _S27)) + b) * _MIX_2
+    return x ^ (x >> _S31)
+
+
+@njit(cache=True)
+def unit(r):
+    """Return a number in [0, 1)."""
+    return np.float64(r >> _S11) * 2.0**-53
+
+
+@njit(cache=True)
+def open_unit(r):
+    """Return a number in (0, 1)."""
+    return (np.float64(r >> _S12) + 0.5) * 2.0**-52
+
+
+@njit(cache=True)
+def below(r, n):
+    """Return an integer in [0, n), n < 2**31."""
+    return np.int64(((r >> _S32) * np.uint64(n)) >> _S32)
+
+
+@njit(cache=True)
+def normal(u):
+    """Return the normal quantile of u by Wichura's rational functions (AS 241, PPND16)."""
+    q = u - 0.5
+    if abs(q) <= 0.425:
+        r = 0.180625 - q * q
+        n = 2.5090809287301226727e3
+        n = n * r + 3.3430575583588128105e4
+        n = n * r + 6.7265770927008700853e4
+        n = n * r + 4.5921953931549871457e4
+        n = n * r + 1.3731693765509461125e4
+        n = n * r + 1.9715909503065514427e3
+        n = n * r + 1.3314166789178437745e2
+        n = n * r + 3.3871328727963666080e0
+        d = 5.2264952788528545610e3
+        d = d * r + 2.8729085735721942674e4
+        d = d * r + 3.9307895800092710610e4
+        d = d * r + 2.1213794301586595867e4
+        d = d * r + 5.3941960214247511077e3
+        d = d * r + 6.8718700749205790830e2
+        d = d * r + 4.2313330701600911252e1
+        return q * n / (d * r + 1.0)
+    r = math.sqrt(-math.log(u if q < 0 else 1.0 - u))
+    if r <= 5.0:
+        r -= 1.6
+        n = 7.74545014278341407640e-4
+        n = n * r + 2.27238449892691845833e-2
+        n = n * r + 2.41780725177450611770e-1
+        n = n * r + 1.27045825245236838258e0
+        n = n * r + 3.64784832476320460504e0
+        n = n * r + 5.76949722146069140550e0
+        n = n * r + 4.63033784615654529590e0
+        n = n * r + 1.42343711074968357734e0
+        d = 1.05075007164441684324e-9
+        d = d * r + 5.47593808499534494600e-4
+        d = d * r + 1.51986665636164571966e-2
+        d = d * r + 1.48103976427480074590e-1
+        d = d * r + 6.89767334985100004550e-1
+        d = d * r + 1.67638483018380384940e0
+        d = d * r + 2.05319162663775882187e0
+    else:
+        r -= 5.0
+        n = 2.01033439929228813265e-7
+        n = n * r + 2.71155556874348757815e-5
+        n = n * r + 1.24266094738807843860e-3
+        n = n * r + 2.65321895265761230930e-2
+        n = n * r + 2.96560571828504891230e-1
+        n = n * r + 1.78482653991729133580e0
+        n = n * r + 5.46378491116411436990e0
+        n = n * r + 6.65790464350110377720e0
+        d = 2.04426310338993978564e-15
+        d = d * r + 1.42151175831644588870e-7
+        d = d * r + 1.84631831751005468180e-5
+        d = d * r + 7.86869131145613259100e-4
+        d = d * r + 1.48753612908506148525e-2
+        d = d * r + 1.36929880922735805310e-1
+        d = d * r + 5.99832206555887937690e-1
+    x = n / (d * r + 1.0)
+    return -x if q < 0 else x
+
+
+@njit(cache=True)
+def rounded_gaussian(rate, r):
+    """Return the paper's stand-in for Poisson(rate) above the tables: a rounded Gaussian."""
+    x = math.floor(rate + math.sqrt(rate) * normal(open_unit(r)) + 0.5)
+    return np.int64(max(x, 0.0))
+
+
+@njit(cache=True)
+def poisson_count(n, r, cut, other):
+    """Return Poisson(n) for a whole n > 0, by alias table up to 100 and rounded Gaussian above."""
+    if n > LARGEST_RATE:
+        return rounded_gaussian(np.float64(n), r)
+    slot = r >> _SLOT_SHIFT
+    if (r & _LOW_32) < np.uint64(cut[n, slot]):
+        return np.int64(slot)
+    return np.int64(other[n, slot])
+
+
+@njit(cache=True)
+def poisson_rate(rate, r):
+    """Return Poisson(rate) for any rate, by inversion up to 100 and rounded Gaussian above."""
+    if rate > LARGEST_RATE:
+        return rounded_gaussian(rate, r)
+    return _invert(rate, math.exp(-rate), 0, unit(r))
+
+
+@njit(cache=True)
+def poisson_positive(rate, r):
+    """Return Poisson(rate) conditioned on not being zero."""
+    if rate > LARGEST_RATE:
+        return max(rounded_gaussian(rate, r), 1)
+    return _invert(rate, rate / math.expm1(rate), 1, unit(r))
+
+
+@njit(cache=True)
+def _invert(rate, p, x, u):
+    """Walk the Poisson probabilities from P(x) = p until they pass u."""
+    while u >= p and x < 1000:
+        u -= p
+        x += 1
+        p *= rate / x
+    return np.int64(x)
+
+
+@njit(cache=True)
+def log_gamma_draw(shape, a, b, index):
+    """Return the logarithm of a Gamma(shape, 1) draw (Marsaglia and Tsang 2000).
+
+    Shapes below one are boosted by a power of a uniform; the logarithm keeps draws that are
+    too small to write down, which a shape of 0.01 often gives. Uses ``[index, index + 256)``.
+    """
+    d = shape + 2.0 / 3.0 if shape < 1.0 else shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    g = math.log(d)
+    for attempt in range(127):
+        x = normal(open_unit(bits(a, b, index + 2 * attempt + 1)))
+        v = 1.0 + c * x
+        if v <= 0.0:
+            continue
+        v = v * v * v
+        u = open_unit(bits(a, b, index + 2 * attempt + 2))
+        if math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
+            g = math.log(d * v)
+            break
+    if shape < 1.0:
+        g += math.log(open_unit(bits(a, b, index))) / shape
+    return g

@@ -1,0 +1,88 @@
+"""Phi drawn from its Dirichlet posterior by gamma draws: exact, and dense in K by V.
+
+Each cell is Gamma(n + beta), normalised over words. Columns are full, so that the z step reads
+them by topic and walks the topics of the document (Magnusson et al. 2018).
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from polyaurn.kernels.chance import log_gamma_draw
+from polyaurn.kernels.columns import finish_columns
+from polyaurn.kernels.layout import Layout
+from polyaurn.rng import Purpose, key
+from polyaurn.state import Counts, Phi, Priors
+from polyaurn.workers import Workers
+
+
+def draw_phi(
+    layout: Layout, counts: Counts, priors: Priors, seed: int, sweep: int, workers: Workers
+) -> Phi:
+    """Draw Phi given the counts (the first step of the paper's Algorithm 1).
+
+    Parameters
+    ----------
+    layout : Layout
+        The corpus.
+    counts : Counts
+        n.
+    priors : Priors
+        alpha, beta.
+    seed, sweep : int
+        Address of the draws.
+    workers : Workers
+        Threads.
+
+    Returns
+    -------
+    Phi
+        Full columns with their alias tables.
+    """
+    V, K = layout.n_words, layout.n_topics
+    ranges = layout.word_ranges
+    chance = key(seed, sweep, Purpose.CELL)
+    mass = np.empty(V * K, np.float64)
+    parts = workers.run(
+        _draw_words,
+        [
+            (lo, hi, *counts, priors.beta, K, *chance, mass)
+            for lo, hi in zip(ranges[:-1], ranges[1:], strict=True)
+        ],
+    )
+    S = np.sum(parts, axis=0)
+    for k in np.flatnonzero(S == 0.0):  # every draw of the row too small to write down
+        logs = _log_row(k, *counts, priors.beta, *chance)
+        mass[k::K] = np.exp(logs - logs.max())
+        S[k] = mass[k::K].sum()
+    first = np.arange(V, dtype=np.int64) * K
+    topic = np.tile(np.arange(K, dtype=np.uint16), V)
+    return finish_columns(layout, first, first + K, topic, mass, S, priors.alpha, workers)
+
+
+@njit(nogil=True, cache=True)
+def _draw_words(lo, hi, n_first, n_last, n_topic, n_count, beta, K, a, b, mass):
+    n = np.zeros(K, np.int64)
+    S = np.zeros(K, np.float64)
+    for v in range(lo, hi):
+        for j in range(n_first[v], n_last[v]):
+            n[n_topic[j]] = n_count[j]
+        for k in range(K):
+            g = math.exp(log_gamma_draw(n[k] + beta[v], a, b, (v * 65536 + k) * 256))
+            mass[v * K + k] = g
+            S[k] += g
+            n[k] = 0
+    return S
+
+
+@njit(cache=True)
+def _log_row(k, n_first, n_last, n_topic, n_count, beta, a, b):
+    logs = np.empty(len(beta), np.float64)
+    for v in range(len(beta)):
+        n = 0
+        for j in range(n_first[v], n_last[v]):
+            if n_topic[j] == k:
+                n = n_count[j]
+        logs[v] = log_gamma_draw(n + beta[v], a, b, (v * 65536 + np.int64(k)) * 256)
+    return logs

@@ -1,0 +1,209 @@
+"""The samplers of the paper in plain NumPy: slow on purpose, dense, and the oracle for ever.
+
+Formulas stand as in the paper. Draws have the same addresses as in the compiled kernels, so
+that both give the same bytes.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from polyaurn.corpus import Corpus
+from polyaurn.kernels.tables import LARGEST_RATE, SLOTS, alias_table, poisson_tables
+from polyaurn.rng import Key, Purpose, below, bits, key, open_unit, unit
+from polyaurn.state import F64, I64, U16, Counts, Phi, Priors
+
+
+class ReferenceLayout:
+    """A corpus and a number of topics, with nothing derived."""
+
+    def __init__(self, corpus: Corpus, n_topics: int) -> None:
+        self.doc_ptr, self.word = corpus.doc_ptr, corpus.word
+        self.n_words, self.n_topics = corpus.n_words, n_topics
+
+
+def make_layout(corpus: Corpus, n_topics: int) -> ReferenceLayout:
+    """Return what the other functions read."""
+    return ReferenceLayout(corpus, n_topics)
+
+
+def count(layout: Any, z: U16, workers: Any = None) -> Counts:
+    """Count n by adding up tokens one by one."""
+    n = np.zeros((layout.n_words, layout.n_topics), np.int32)
+    np.add.at(n, (layout.word, z), 1)
+    first, last, topic = _columns(n > 0)
+    return Counts(first, last, topic, n[n > 0])
+
+
+def dense_counts(counts: Counts, n_topics: int) -> I64:
+    """Return n as a matrix, words by topics."""
+    n = np.zeros((len(counts.first), n_topics), np.int64)
+    for v in range(len(n)):
+        column = slice(counts.first[v], counts.last[v])
+        n[v, counts.topic[column]] = counts.count[column]
+    return n
+
+
+def draw_phi_urn(
+    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: int, workers: Any = None
+) -> Phi:
+    """Draw Phi from the Poisson Pólya urn: the first step of Algorithm 2."""
+    gamma = draw_urn(layout, counts, priors, seed, sweep)
+    return make_phi(gamma.astype(np.float64), priors.alpha, gamma > 0)
+
+
+def draw_urn(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: int) -> I64:
+    """Draw the urn's ball counts, words by topics, no observed word and no topic left empty."""
+    V, K = layout.n_words, layout.n_topics
+    n, beta = dense_counts(counts, K), priors.beta
+    cells = key(seed, sweep, Purpose.CELL)
+    gamma = np.zeros((V, K), np.int64)
+    for v, k in np.argwhere(n > 0):
+        gamma[v, k] = poisson_count(n[v, k], bits(cells, v * 2**16 + k))
+    how_many, where = key(seed, sweep, Purpose.BALLS), key(seed, sweep, Purpose.BALL)
+    for v in range(V):
+        balls = poisson_rate(beta[v] * K, bits(how_many, v))
+        np.add.at(gamma[v], below(bits(where, v * 2**32 + np.arange(balls)), K), 1)
+    columns = key(seed, sweep, Purpose.COLUMN)
+    for v in np.flatnonzero((gamma.sum(axis=1) == 0) & (n.sum(axis=1) > 0)):
+        # topics in order of n first, then of beta: one uniform finds both
+        edges = np.concatenate((np.cumsum(n[v]), n[v].sum() + beta[v] * np.arange(1, K + 1)))
+        np.add.at(gamma[v], _throw(columns, v, edges) % K, 1)
+    rows = key(seed, sweep, Purpose.ROW)
+    for k in np.flatnonzero(gamma.sum(axis=0) == 0):
+        edges = np.concatenate((np.cumsum(beta), beta.sum() + np.cumsum(n[:, k])))
+        np.add.at(gamma[:, k], _throw(rows, k, edges) % V, 1)
+    return gamma
+
+
+def draw_phi_dirichlet(
+    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: int, workers: Any = None
+) -> Phi:
+    """Draw Phi from its Dirichlet posterior: the first step of Algorithm 1."""
+    V, K = layout.n_words, layout.n_topics
+    n = dense_counts(counts, K)
+    cells = key(seed, sweep, Purpose.CELL)
+    logs = np.empty((V, K))
+    for v in range(V):
+        for k in range(K):
+            logs[v, k] = log_gamma(n[v, k] + priors.beta[v], cells, (v * 2**16 + k) * 256)
+    mass = np.exp(logs)
+    for k in np.flatnonzero(mass.sum(axis=0) == 0.0):
+        mass[:, k] = np.exp(logs[:, k] - logs[:, k].max())
+    return make_phi(mass, priors.alpha, np.ones((V, K), bool))
+
+
+def make_phi(mass: F64, alpha: F64, keep: np.ndarray) -> Phi:
+    """Normalise over words, scale each word to whole weights, build its alias table."""
+    V, _ = mass.shape
+    phi = mass / mass.sum(axis=0)
+    exponent = np.zeros(V, np.int32)
+    weight = np.zeros(mass.shape, np.uint32)
+    sigma_a = np.zeros(V)
+    first, last, topic = _columns(keep)
+    cut, alias = np.zeros(len(topic), np.uint32), topic.copy()
+    for v in np.flatnonzero(phi.max(axis=1) > 0.0):
+        exponent[v] = min(31 - np.frexp(phi[v].max())[1], 1000)
+        weight[v] = np.floor(np.ldexp(phi[v], exponent[v]) + 0.5)
+        column = slice(first[v], last[v])
+        a = weight[v, topic[column]] * alpha[topic[column]]
+        sigma_a[v] = np.cumsum(a)[-1]
+        cut[column], other = alias_table(a)
+        alias[column] = topic[column][other]
+    row = np.arange(V, dtype=np.int32)
+    return Phi(first, last, topic, weight[keep], exponent, cut, alias, sigma_a, row, weight)
+
+
+def draw_z(layout: Any, z: U16, phi: Phi, seed: int, sweep: int, workers: Any = None) -> U16:
+    """Draw every topic given Phi: the second step of both algorithms.
+
+    Reads full rows from ``phi.dense``; a word without a row has its column spread out first.
+    """
+    new = z.copy()
+    z_key, alias_key = key(seed, sweep, Purpose.Z), key(seed, sweep, Purpose.ALIAS)
+    for d in range(len(layout.doc_ptr) - 1):
+        begin, end = layout.doc_ptr[d], layout.doc_ptr[d + 1]
+        m = np.bincount(z[begin:end], minlength=layout.n_topics)
+        for i in range(begin, end):
+            v = layout.word[i]
+            column = slice(phi.first[v], phi.last[v])
+            phi_v = np.zeros(layout.n_topics, np.int64)
+            phi_v[phi.topic[column]] = phi.weight[column]
+            m[new[i]] -= 1
+            b = np.cumsum(phi_v * m)
+            sigma_b = float(b[-1])
+            u = unit(bits(z_key, i)) * (sigma_b + phi.sigma_a[v])
+            if u < sigma_b:
+                new[i] = np.searchsorted(b, min(int(u), int(b[-1]) - 1), side="right")
+            else:
+                r = bits(alias_key, i)
+                j = phi.first[v] + below(r, int(phi.last[v] - phi.first[v]))
+                kept = int(r) % 2**32 < phi.cut[j]
+                new[i] = phi.topic[j] if kept else phi.alias[j]
+            m[new[i]] += 1
+    return new
+
+
+def poisson_count(n: int, r: Any) -> int:
+    """Draw Poisson(n) for a whole n: alias table up to L = 100, rounded Gaussian above."""
+    if n > LARGEST_RATE:
+        return _rounded_gaussian(float(n), r)
+    tables = poisson_tables()
+    slot = int(r) * SLOTS >> 64
+    return slot if int(r) % 2**32 < tables.cut[n, slot] else int(tables.other[n, slot])
+
+
+def poisson_rate(rate: float, r: Any) -> int:
+    """Draw Poisson(rate): smallest x whose distribution function passes a uniform."""
+    if rate > LARGEST_RATE:
+        return _rounded_gaussian(rate, r)
+    u, p, x = float(unit(r)), float(np.exp(-rate)), 0
+    while u >= p and x < 1000:
+        u, x = u - p, x + 1
+        p *= rate / x
+    return x
+
+
+def poisson_positive(rate: float, r: Any) -> int:
+    """Draw Poisson(rate) conditioned on not being zero."""
+    if rate > LARGEST_RATE:
+        return max(_rounded_gaussian(rate, r), 1)
+    u, p, x = float(unit(r)), float(rate / np.expm1(rate)), 1
+    while u >= p and x < 1000:
+        u, x = u - p, x + 1
+        p *= rate / x
+    return x
+
+
+def log_gamma(shape: float, chance: Key, index: int) -> float:
+    """Draw the logarithm of Gamma(shape, 1) by Marsaglia and Tsang's rejection."""
+    d = shape + 2.0 / 3.0 if shape < 1.0 else shape - 1.0 / 3.0
+    attempt = 0
+    while True:
+        x = float(ndtri(open_unit(bits(chance, index + 2 * attempt + 1))))
+        v = (1.0 + x / np.sqrt(9.0 * d)) ** 3
+        u = float(open_unit(bits(chance, index + 2 * attempt + 2)))
+        if v > 0.0 and np.log(u) < 0.5 * x * x + d - d * v + d * np.log(v):
+            break
+        attempt += 1
+    boost = float(np.log(open_unit(bits(chance, index)))) / shape if shape < 1.0 else 0.0
+    return float(np.log(d * v)) + boost
+
+
+def _rounded_gaussian(rate: float, r: Any) -> int:
+    return max(0, int(np.floor(rate + np.sqrt(rate) * ndtri(open_unit(r)) + 0.5)))
+
+
+def _throw(chance: Key, item: int, edges: F64) -> I64:
+    """Throw a zero-truncated Poisson number of balls between edges; return where they fell."""
+    balls = poisson_positive(edges[-1], bits(chance, item * 2**32))
+    u = unit(bits(chance, item * 2**32 + 1 + np.arange(balls))) * edges[-1]
+    return np.minimum(np.searchsorted(edges, u, side="right"), len(edges) - 1)
+
+
+def _columns(keep: np.ndarray) -> tuple[I64, I64, U16]:
+    """Return where each word's kept topics lie when they are listed word by word."""
+    last = np.cumsum(keep.sum(axis=1))
+    first = np.concatenate(([0], last[:-1]))
+    return first, last, np.nonzero(keep)[1].astype(np.uint16)

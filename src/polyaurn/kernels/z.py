@@ -1,0 +1,158 @@
+"""The z step: every token's topic given Phi, document by document, in parallel.
+
+A token of word v in document d takes topic k with weight phi[k, v] (alpha[k] + m[d, k]), the
+token itself left out of m. The part with alpha comes from the word's alias table. The part with
+m is summed over the shorter of two lists, the word's column and the document's topics, both in
+increasing order of topic, so that either walk gives the same choice. Weights are integers: the
+sum is exact, whatever its order.
+"""
+
+import numpy as np
+from numba import njit
+
+from polyaurn.kernels.chance import below, bits, unit
+from polyaurn.kernels.layout import Layout
+from polyaurn.rng import Purpose, key
+from polyaurn.state import U16, Phi
+from polyaurn.workers import Workers
+
+_LOW_32 = np.uint64(0xFFFFFFFF)
+
+
+def draw_z(layout: Layout, z: U16, phi: Phi, seed: int, sweep: int, workers: Workers) -> U16:
+    """Draw all topics given Phi (the second step of both algorithms of the paper).
+
+    Parameters
+    ----------
+    layout : Layout
+        The corpus.
+    z : ndarray of uint16
+        Current topics, left as they are.
+    phi : Phi
+        Drawn for this sweep.
+    seed, sweep : int
+        Address of the draws.
+    workers : Workers
+        Threads.
+
+    Returns
+    -------
+    ndarray of uint16
+        New topics.
+    """
+    new = np.empty_like(z)
+    keys = (*key(seed, sweep, Purpose.Z), *key(seed, sweep, Purpose.ALIAS))
+    ranges = layout.doc_ranges
+    columns = (phi.first, phi.last, phi.topic, phi.weight, phi.cut, phi.alias, phi.sigma_a)
+    workers.run(
+        _draw_documents,
+        [
+            (lo, hi, layout.doc_ptr, layout.word, z, new, *columns, phi.row, phi.dense)
+            + (layout.n_topics, *keys)
+            for lo, hi in zip(ranges[:-1], ranges[1:], strict=True)
+        ],
+    )
+    return new
+
+
+@njit(nogil=True, cache=True)
+def _draw_documents(
+    lo, hi, doc_ptr, word, z, new, first, last, topic, weight, cut, alias, sigma_a, row, dense,
+    K, z_a, z_b, alias_a, alias_b,
+):  # fmt: skip
+    m = np.zeros(K, np.uint32)  # topics of the document, by topic
+    topics = np.empty(K + 1, np.uint16)  # those with m > 0 (and the one left), increasing
+    running = np.empty(K + 1, np.uint64)  # running sums of the walk
+    for d in range(lo, hi):
+        begin, end = doc_ptr[d], doc_ptr[d + 1]
+        K_d = _list_topics(z, begin, end, m, topics, K)
+        for i in range(begin, end):
+            v = word[i]
+            old = z[i]
+            m[old] -= np.uint32(1)
+            start = first[v]
+            K_v = last[v] - start
+            s = np.uint64(0)
+            by_column = K_v <= K_d or (row[v] < 0 and K_v <= 8 * K_d)
+            if by_column:
+                for j in range(K_v):
+                    s += np.uint64(weight[start + j]) * np.uint64(m[topic[start + j]])
+                    running[j] = s
+            elif row[v] >= 0:
+                w = dense[row[v]]
+                for j in range(K_d):
+                    k = topics[j]
+                    s += np.uint64(w[k]) * np.uint64(m[k])
+                    running[j] = s
+            else:
+                at = start
+                for j in range(K_d):
+                    k = topics[j]
+                    at += np.searchsorted(topic[at : last[v]], k)
+                    if at < last[v] and topic[at] == k:
+                        s += np.uint64(weight[at]) * np.uint64(m[k])
+                    running[j] = s
+            sigma_b = np.float64(s)
+            u = unit(bits(z_a, z_b, i)) * (sigma_b + sigma_a[v])
+            if u < sigma_b:
+                goal = min(np.uint64(u), s - np.uint64(1))
+                j = 0
+                while running[j] <= goal:
+                    j += 1
+                k = topic[start + j] if by_column else topics[j]
+            else:
+                r = bits(alias_a, alias_b, i)
+                j = start + below(r, K_v)
+                k = topic[j] if (r & _LOW_32) < np.uint64(cut[j]) else alias[j]
+            new[i] = k
+            if k != old:
+                if m[old] == 0:
+                    K_d = _leave(topics, K_d, old)
+                if m[k] == 0:
+                    K_d = _enter(topics, K_d, k)
+            m[k] += np.uint32(1)
+        for j in range(K_d):
+            m[topics[j]] = 0
+
+
+@njit(nogil=True, cache=True)
+def _list_topics(z, begin, end, m, topics, K):
+    """Count the document's topics and list them in increasing order; return how many."""
+    K_d = 0
+    for i in range(begin, end):
+        k = z[i]
+        if m[k] == 0:
+            topics[K_d] = k
+            K_d += 1
+        m[k] += np.uint32(1)
+    if 8 * K_d > K:
+        K_d = 0
+        for k in range(K):
+            if m[k] > 0:
+                topics[K_d] = k
+                K_d += 1
+    else:
+        topics[:K_d].sort()
+    return K_d
+
+
+@njit(nogil=True, cache=True)
+def _leave(topics, K_d, k):
+    """Take topic k out of the list."""
+    j = 0
+    while topics[j] != k:
+        j += 1
+    for i in range(j, K_d - 1):
+        topics[i] = topics[i + 1]
+    return K_d - 1
+
+
+@njit(nogil=True, cache=True)
+def _enter(topics, K_d, k):
+    """Put topic k into the list, in its place."""
+    j = K_d
+    while j > 0 and topics[j - 1] > k:
+        topics[j] = topics[j - 1]
+        j -= 1
+    topics[j] = k
+    return K_d + 1

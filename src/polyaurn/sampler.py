@@ -1,0 +1,204 @@
+"""The only loop of the project: sweeps, one after another, as a generator."""
+
+from collections.abc import Callable, Iterator
+from time import perf_counter
+from typing import Any
+
+from polyaurn.corpus import Corpus
+from polyaurn.diagnostics import log_posterior
+from polyaurn.errors import InputError
+from polyaurn.kernels import DEFAULT_SAMPLER, KernelSet, check_sampler, load_kernels
+from polyaurn.rng import check_seed
+from polyaurn.state import Info, Priors, State, check_topics, make_priors
+from polyaurn.workers import Workers, count_threads
+
+
+def sweep(
+    layout: Any, state: State, priors: Priors, kernels: KernelSet, seed: int, workers: Workers
+) -> tuple[State, float, float]:
+    """Do one sweep: draw Phi given the counts, then every topic given Phi.
+
+    Parameters
+    ----------
+    layout : Layout
+        The corpus as the kernels read it.
+    state : State
+        Where the chain is; left as it is.
+    priors : Priors
+        alpha, beta.
+    kernels : KernelSet
+        The sampler.
+    seed : int
+        The seed; with the sweep's number it fixes every draw.
+    workers : Workers
+        Threads.
+
+    Returns
+    -------
+    state : State
+        Where the chain is now.
+    phi_seconds, z_seconds : float
+        What the two steps took, counting included in the second.
+    """
+    start = perf_counter()
+    phi = kernels.draw_phi(layout, state.counts, priors, seed, state.sweep, workers)
+    middle = perf_counter()
+    z = kernels.draw_z(layout, state.z, phi, seed, state.sweep, workers)
+    counts = kernels.count(layout, z, workers)
+    end = perf_counter()
+    return State(z, counts, state.sweep + 1, phi), middle - start, end - middle
+
+
+def sweeps(
+    corpus: Corpus,
+    n_components: int = 100,
+    *,
+    doc_topic_prior: Any = 0.1,
+    topic_word_prior: Any = 0.01,
+    sampler: str = DEFAULT_SAMPLER,
+    random_state: Any = 0,
+    n_jobs: int | None = -1,
+    evaluate_every: int = 10,
+    max_iter: int | None = None,
+    start: State | None = None,
+    on_compile: Callable[[], None] | None = None,
+) -> Iterator[tuple[State, Info]]:
+    """Iterate over the sweeps of a chain; stop when you like.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    n_components : int
+        Number of topics, K.
+    doc_topic_prior : float or array_like of length K
+        alpha.
+    topic_word_prior : float or array_like of length V
+        beta.
+    sampler : str
+        "polya-urn" or "partially-collapsed".
+    random_state : int, None or NumPy generator
+        The seed. The same seed gives the same chain for any number of threads.
+    n_jobs : int or None
+        Threads; -1 takes all cores.
+    evaluate_every : int
+        Compute the log posterior every so many sweeps, and after the last; 0 never.
+    max_iter : int, optional
+        Stop after this many sweeps; without it the generator never ends by itself.
+    start : State, optional
+        Go on from here instead of from topics drawn uniformly.
+    on_compile : callable, optional
+        Called without arguments when kernels have to be compiled, which happens once on a
+        machine and takes half a minute or so.
+
+    Yields
+    ------
+    state : State
+        Topics, counts, the number of sweeps done, and the Phi of this sweep. Its arrays are new
+        every sweep and may be kept.
+    info : Info
+        Timings and the log posterior.
+
+    Examples
+    --------
+    >>> import polyaurn
+    >>> corpus = polyaurn.datasets.generate(n_documents=50, n_words=100, n_topics=5)
+    >>> for state, info in polyaurn.sweeps(corpus, n_components=5):
+    ...     if info.sweep == 20:
+    ...         break
+    >>> len(state.z) == corpus.n_tokens
+    True
+    """
+    K = check_topics(n_components)
+    priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words)
+    seed = check_seed(random_state)
+    kernels = load_kernels(check_sampler(sampler))
+    threads = count_threads(n_jobs)
+    _check_sweeps(max_iter, "max_iter", 1, optional=True)
+    _check_sweeps(evaluate_every, "evaluate_every", 0)
+    if start is not None and len(start.z) != corpus.n_tokens:
+        raise InputError(
+            f"The 'start' parameter must be a state of this corpus ({corpus.n_tokens:,} tokens). "
+            f"Got one of {len(start.z):,} tokens; start anew, or use the corpus it came from."
+        )
+    return _chain(corpus, K, priors, kernels, seed, threads, evaluate_every, max_iter, start,
+                  on_compile)  # fmt: skip
+
+
+def _chain(
+    corpus: Corpus,
+    K: int,
+    priors: Priors,
+    kernels: KernelSet,
+    seed: int,
+    threads: int,
+    evaluate_every: int,
+    max_iter: int | None,
+    state: State | None,
+    on_compile: Callable[[], None] | None,
+) -> Iterator[tuple[State, Info]]:
+    with Workers(threads) as workers:
+        warm_up(kernels, on_compile)
+        layout = kernels.make_layout(corpus, K)
+        if state is None:
+            z = kernels.start(layout, seed)
+            state = State(z, kernels.count(layout, z, workers), 0)
+        seconds = 0.0
+        while max_iter is None or state.sweep < max_iter:
+            state, phi_seconds, z_seconds = sweep(layout, state, priors, kernels, seed, workers)
+            seconds += phi_seconds + z_seconds
+            evaluate = evaluate_every and (
+                state.sweep % evaluate_every == 0 or state.sweep == max_iter
+            )
+            yield (
+                state,
+                Info(
+                    sweep=state.sweep,
+                    seconds=seconds,
+                    phi_seconds=phi_seconds,
+                    z_seconds=z_seconds,
+                    log_posterior=(
+                        log_posterior(corpus, state, priors, workers) if evaluate else None
+                    ),
+                    phi_nonzeros=int((state.phi.last - state.phi.first).sum()) if state.phi else 0,
+                    tokens_per_second=corpus.n_tokens / (phi_seconds + z_seconds),
+                ),
+            )
+
+
+def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) -> None:
+    """Run the kernels once on a tiny corpus, so that compiling does not count as sampling.
+
+    Parameters
+    ----------
+    kernels : KernelSet
+        The sampler.
+    on_compile : callable, optional
+        Called when this takes longer than loading compiled kernels does.
+    """
+    from threading import Timer
+
+    announcer = Timer(2.0, on_compile or (lambda: None))
+    announcer.daemon = True
+    announcer.start()
+    try:
+        tiny = Corpus.from_matrix([[2, 1], [0, 1]])
+        priors = make_priors(0.1, 0.01, 2, 2)
+        workers = Workers(1)
+        layout = kernels.make_layout(tiny, 2)
+        z = kernels.start(layout, 0)
+        state = State(z, kernels.count(layout, z, workers), 0)
+        state, _, _ = sweep(layout, state, priors, kernels, 0, workers)
+        log_posterior(tiny, state, priors, workers)
+    finally:
+        announcer.cancel()
+
+
+def _check_sweeps(value: Any, name: str, least: int, *, optional: bool = False) -> None:
+    if optional and value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(
+            f"The '{name}' parameter must be a whole number of sweeps, at least {least}. "
+            f"Got {value!r} instead."
+        )

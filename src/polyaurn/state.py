@@ -1,0 +1,219 @@
+"""What a sweep reads and writes: plain tuples of arrays, and nothing hidden.
+
+``K`` topics, ``V`` words, ``D`` documents, ``N`` tokens, as in the paper.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from polyaurn.errors import InputError
+
+MAX_TOPICS = 65_535
+
+U8 = npt.NDArray[np.uint8]
+U16 = npt.NDArray[np.uint16]
+U32 = npt.NDArray[np.uint32]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+
+class Priors(NamedTuple):
+    """Dirichlet concentrations: ``alpha`` for each topic, ``beta`` for each word."""
+
+    alpha: F64
+    beta: F64
+
+
+class Counts(NamedTuple):
+    """The statistic n, word by word: the topics of word v lie in ``[first[v], last[v])``.
+
+    Topics are in increasing order inside a word, and only positive counts are kept.
+    """
+
+    first: I64
+    last: I64
+    topic: U16
+    count: I32
+
+
+class Phi(NamedTuple):
+    """Phi, word by word, in the form that the z step reads.
+
+    The column of word v lies in ``[first[v], last[v])``, topics in increasing order. `weight`
+    is phi times ``2**exponent[v]``, so that a word's largest lies in [2**30, 2**31), rounded:
+    sums of weight times count are then integers, the same in any order. `cut` and `alias` are
+    the column's alias table for the prior part, whose total is `sigma_a`. A word whose column
+    is long also has a dense row, ``dense[row[v]]``; other words have ``row[v] = -1``.
+    """
+
+    first: I64
+    last: I64
+    topic: U16
+    weight: U32
+    exponent: I32
+    cut: U32
+    alias: U16
+    sigma_a: F64
+    row: I32
+    dense: U32
+
+
+class State(NamedTuple):
+    """All that the next sweep needs: topics of the tokens, their counts, sweeps done.
+
+    `phi` is the Phi that `z` was drawn with (None before the first sweep).
+    """
+
+    z: U16
+    counts: Counts
+    sweep: int
+    phi: Phi | None = None
+
+
+class Info(NamedTuple):
+    """What one sweep tells about itself; the record of the trace."""
+
+    sweep: int
+    seconds: float
+    phi_seconds: float
+    z_seconds: float
+    log_posterior: float | None
+    phi_nonzeros: int
+    tokens_per_second: float
+
+    def record(self) -> dict[str, Any]:
+        """Return the sweep as one line of the trace."""
+        return self._asdict()
+
+
+def check_topics(n_topics: Any, name: str = "n_components") -> int:
+    """Return the number of topics, or refuse it."""
+    if isinstance(n_topics, bool) or not isinstance(n_topics, int | np.integer):
+        raise InputError(
+            f"The '{name}' parameter must be an integer from 1 to {MAX_TOPICS:,}. "
+            f"Got {n_topics!r} instead; give the number of topics, such as 100."
+        )
+    if not 1 <= n_topics <= MAX_TOPICS:
+        remedy = "ask for at least one topic" if n_topics < 1 else "topics are stored in 16 bits"
+        raise InputError(
+            f"The '{name}' parameter must be an integer from 1 to {MAX_TOPICS:,}. "
+            f"Got {n_topics:,} instead; {remedy}."
+        )
+    return int(n_topics)
+
+
+def make_priors(
+    alpha: Any,
+    beta: Any,
+    n_topics: int,
+    n_words: int,
+    names: tuple[str, str] = ("doc_topic_prior", "topic_word_prior"),
+) -> Priors:
+    """Return the priors as vectors, or refuse them.
+
+    Parameters
+    ----------
+    alpha : float or array_like of length `n_topics`
+        Concentration of topics in a document.
+    beta : float or array_like of length `n_words`
+        Concentration of words in a topic.
+    n_topics, n_words : int
+        K and V.
+    names : pair of str
+        What the user calls the two parameters, for error messages.
+
+    Returns
+    -------
+    Priors
+        Two vectors of positive finite numbers.
+    """
+    return Priors(
+        _prior(alpha, n_topics, names[0], "topics"),
+        _prior(beta, n_words, names[1], "words of the vocabulary"),
+    )
+
+
+def _prior(value: Any, length: int, name: str, what: str) -> F64:
+    expected = f"a positive number, or {length:,} of them (one for each of the {what})"
+    try:
+        vector = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"The '{name}' parameter must be {expected}. Got {value!r} instead; "
+            "give a number such as 0.1."
+        ) from None
+    if vector.ndim > 1 or (vector.ndim == 1 and len(vector) != length):
+        raise InputError(
+            f"The '{name}' parameter must be {expected}. Got an array of shape {vector.shape} "
+            "instead; give one number, or a vector of the right length."
+        )
+    bad = ~(np.isfinite(vector) & (vector > 0))
+    if bad.any():
+        where = "" if vector.ndim == 0 else f" at position {int(np.argmax(bad))}"
+        worst = float(np.atleast_1d(vector)[np.argmax(bad)])
+        raise InputError(
+            f"The '{name}' parameter must be {expected}. Got {worst!r}{where} instead; "
+            "priors are concentrations and must be above zero."
+        )
+    full = np.ascontiguousarray(np.broadcast_to(vector, (length,)))
+    full.flags.writeable = False
+    return full
+
+
+def topic_word_matrix(counts: Counts, n_topics: int) -> sp.csr_matrix:
+    """Return the counts as a scipy CSR matrix of int32, topics by words."""
+    return _columns_to_csr(counts.first, counts.last, counts.topic, counts.count, n_topics)
+
+
+def phi_matrix(phi: Phi, n_topics: int) -> sp.csr_matrix:
+    """Return Phi as a CSR matrix, topics by words; rows sum to one up to the rounding."""
+    csr = _columns_to_csr(phi.first, phi.last, phi.topic, phi.weight.astype(np.float64), n_topics)
+    csr.data = np.ldexp(csr.data, -phi.exponent[csr.indices])
+    return csr
+
+
+def _columns_to_csr(first: I64, last: I64, topic: U16, data: Any, n_topics: int) -> sp.csr_matrix:
+    length = last - first
+    ptr = np.concatenate(([0], np.cumsum(length)))
+    take = np.arange(ptr[-1]) + np.repeat(first - ptr[:-1], length)
+    return sp.csc_matrix(
+        (data[take], topic[take].astype(np.int32), ptr), shape=(n_topics, len(length))
+    ).tocsr()
+
+
+def doc_topic_matrix(doc_ptr: I64, z: U16, n_topics: int) -> sp.csr_matrix:
+    """Return the statistic m as a scipy CSR matrix of int32, documents by topics."""
+    m = sp.csr_matrix(
+        (np.ones(len(z), np.int32), z.astype(np.int32), doc_ptr),
+        shape=(len(doc_ptr) - 1, n_topics),
+    )
+    m.sum_duplicates()
+    return m
+
+
+def check_invariants(word: I32, n_words: int, n_topics: int, state: State) -> None:
+    """Raise AssertionError when a state contradicts itself; for tests and for the careful.
+
+    Parameters
+    ----------
+    word : ndarray of int32
+        The corpus' tokens.
+    n_words, n_topics : int
+        V and K.
+    state : State
+        What to check: topics in range, counts equal to a recount of z.
+    """
+    z, counts = state.z, state.counts
+    if len(z) != len(word):
+        raise AssertionError(f"{len(z)} topics for {len(word)} tokens")
+    if len(z) and int(z.max()) >= n_topics:
+        raise AssertionError(f"topic {int(z.max())} of {n_topics}")
+    recount = sp.coo_matrix(
+        (np.ones(len(z), np.int64), (z.astype(np.int64), word)), shape=(n_topics, n_words)
+    ).tocsr()
+    if (recount != topic_word_matrix(counts, n_topics)).nnz:
+        raise AssertionError("the counts carried differ from the counts of z")
