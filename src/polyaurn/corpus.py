@@ -243,7 +243,7 @@ class Corpus:
         digest = hashlib.sha256()
         for array in (self.doc_ptr.astype("<i8"), self.word.astype("<i4", copy=False)):
             digest.update(np.int64(len(array)).astype("<i8").tobytes())
-            digest.update(memoryview(array).cast("B"))
+            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
         digest.update("\n".join(self.vocab).encode())
         return digest.hexdigest()
 
@@ -271,6 +271,7 @@ class Corpus:
         csr = sp.csr_matrix(
             (np.ones(self.n_tokens, np.int32), self.word, self.doc_ptr),
             shape=(self.n_documents, self.n_words),
+            copy=True,
         )
         csr.sum_duplicates()
         return csr
@@ -378,7 +379,9 @@ class Corpus:
         )
 
 
-def check_vocabulary(vocabulary: Iterable[Any], source: str = "'vocab' parameter") -> tuple[str, ...]:
+def check_vocabulary(
+    vocabulary: Iterable[Any], source: str = "'vocab' parameter"
+) -> tuple[str, ...]:
     """Return the vocabulary as a tuple of different one-line strings, or refuse it.
 
     Parameters

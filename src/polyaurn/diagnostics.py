@@ -1,6 +1,7 @@
 """Functions of arrays that say how a chain or a corpus looks."""
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,9 @@ from polyaurn.text import document_frequency
 from polyaurn.workers import Workers
 
 
-def log_posterior(corpus: Corpus, state: State, priors: Priors, workers: Workers | None = None) -> float:
+def log_posterior(
+    corpus: Corpus, state: State, priors: Priors, workers: Workers | None = None
+) -> float:
     """Return log p(w, z), Theta and Phi integrated out.
 
     This is the log posterior of z up to a constant, log p(w). The result does not depend on the
@@ -41,18 +44,12 @@ def log_posterior(corpus: Corpus, state: State, priors: Priors, workers: Workers
     doc_ranges = even_ranges(corpus.doc_ptr, -(-corpus.n_tokens // TOKENS_A_RANGE))
     documents = workers.run(
         score_documents,
-        [
-            (lo, hi, corpus.doc_ptr, state.z, alpha, alpha.sum())
-            for lo, hi in zip(doc_ranges[:-1], doc_ranges[1:], strict=True)
-        ],
+        [(lo, hi, corpus.doc_ptr, state.z, alpha, alpha.sum()) for lo, hi in pairwise(doc_ranges)],
     )
     word_ranges = np.linspace(0, corpus.n_words, WORD_RANGES + 1).astype(np.int64)
     words = workers.run(
         score_words,
-        [
-            (lo, hi, *state.counts, beta)
-            for lo, hi in zip(word_ranges[:-1], word_ranges[1:], strict=True)
-        ],
+        [(lo, hi, *state.counts, beta) for lo, hi in pairwise(word_ranges)],
     )
     beta_sum = float(beta.sum())
     sizes = np.bincount(state.z, minlength=len(alpha)).tolist()

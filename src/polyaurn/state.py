@@ -37,7 +37,7 @@ class Counts(NamedTuple):
     first: I64
     last: I64
     topic: U16
-    count: I32
+    number: I32
 
 
 class Phi(NamedTuple):
@@ -166,7 +166,7 @@ def _prior(value: Any, length: int, name: str, what: str) -> F64:
 
 def topic_word_matrix(counts: Counts, n_topics: int) -> sp.csr_matrix:
     """Return the counts as a scipy CSR matrix of int32, topics by words."""
-    return _columns_to_csr(counts.first, counts.last, counts.topic, counts.count, n_topics)
+    return _columns_to_csr(counts.first, counts.last, counts.topic, counts.number, n_topics)
 
 
 def phi_matrix(phi: Phi, n_topics: int) -> sp.csr_matrix:
@@ -190,6 +190,7 @@ def doc_topic_matrix(doc_ptr: I64, z: U16, n_topics: int) -> sp.csr_matrix:
     m = sp.csr_matrix(
         (np.ones(len(z), np.int32), z.astype(np.int32), doc_ptr),
         shape=(len(doc_ptr) - 1, n_topics),
+        copy=True,
     )
     m.sum_duplicates()
     return m

@@ -1,6 +1,7 @@
 """From drawn masses to columns the z step can read: fixed-point weights, alias tables, hot rows."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -57,13 +58,10 @@ def finish_columns(
     cut, alias = np.empty(len(mass), np.uint32), np.empty(len(mass), np.uint16)
     sigma_a = np.empty(V, np.float64)
     ranges = layout.word_ranges
+    made = (weight, exponent, cut, alias, sigma_a, row, dense)
     workers.run(
         _finish,
-        [
-            (lo, hi, first, last, topic, mass, S, alpha)
-            + (weight, exponent, cut, alias, sigma_a, row, dense)
-            for lo, hi in zip(ranges[:-1], ranges[1:], strict=True)
-        ],
+        [(lo, hi, first, last, topic, mass, S, alpha, *made) for lo, hi in pairwise(ranges)],
     )
     return Phi(first, last, topic, weight, exponent, cut, alias, sigma_a, row, dense)
 

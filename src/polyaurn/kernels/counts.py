@@ -1,5 +1,7 @@
 """The statistic n counted from z, word by word: each word belongs to one range, no atomics."""
 
+from itertools import pairwise
+
 import numpy as np
 from numba import njit
 
@@ -35,7 +37,7 @@ def count(layout: Layout, z: U16, workers: Workers) -> Counts:
         _count_words,
         [
             (lo, hi, room[lo], layout.word_ptr, layout.token, z, K, first, last, topic, number)
-            for lo, hi in zip(ranges[:-1], ranges[1:], strict=True)
+            for lo, hi in pairwise(ranges)
         ],
     )
     return Counts(first, last, topic, number)

@@ -5,6 +5,7 @@ them by topic and walks the topics of the document (Magnusson et al. 2018).
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -46,10 +47,7 @@ def draw_phi(
     mass = np.empty(V * K, np.float64)
     parts = workers.run(
         _draw_words,
-        [
-            (lo, hi, *counts, priors.beta, K, *chance, mass)
-            for lo, hi in zip(ranges[:-1], ranges[1:], strict=True)
-        ],
+        [(lo, hi, *counts, priors.beta, K, *chance, mass) for lo, hi in pairwise(ranges)],
     )
     S = np.sum(parts, axis=0)
     for k in np.flatnonzero(S == 0.0):  # every draw of the row too small to write down

@@ -10,6 +10,8 @@ the urn conditioned on not being empty: a zero-truncated Poisson total, each bal
 n + beta. The same holds for a topic whose row came out empty.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from numba import njit
 
@@ -92,11 +94,11 @@ def draw_columns(
     topic, mass = np.empty(room[-1], np.uint16), np.empty(room[-1], np.float64)
     keys = [key(seed, sweep, p) for p in (Purpose.CELL, Purpose.BALL, Purpose.COLUMN)]
     words = [part for pair in keys for part in pair]
+    made = (*poisson_tables(), first, last, topic, mass)
     parts = workers.run(
         _draw_words,
         [
-            (lo, hi, room[lo], *counts, priors.beta, balls, K, *words, *poisson_tables())
-            + (first, last, topic, mass)
+            (lo, hi, room[lo], *counts, priors.beta, balls, K, *words, *made)
             for lo, hi in _pairs(layout)
         ],
     )
@@ -104,7 +106,7 @@ def draw_columns(
 
 
 def _pairs(layout: Layout) -> list[tuple[int, int]]:
-    return list(zip(layout.word_ranges[:-1], layout.word_ranges[1:], strict=True))
+    return list(pairwise(layout.word_ranges.tolist()))
 
 
 @njit(nogil=True, cache=True)
@@ -197,7 +199,7 @@ def _fill_rows(empty: I64, counts: Counts, beta: F64, K: int, chance: Key) -> tu
     """Draw the empty topics again, conditioned on not being empty; return balls (topic, word)."""
     n_k = np.zeros(K, np.int64)
     for first, last in zip(counts.first, counts.last, strict=True):
-        n_k[counts.topic[first:last]] += counts.count[first:last]
+        n_k[counts.topic[first:last]] += counts.number[first:last]
     totals, words = _throw_rows(empty, n_k, counts, np.cumsum(beta), *chance)
     return np.repeat(empty, totals), words
 
@@ -232,7 +234,7 @@ def _word_of(counts, k, u):
         for j in range(counts.first[v], counts.last[v]):
             if counts.topic[j] == k:
                 found = v
-                u -= counts.count[j]
+                u -= counts.number[j]
                 if u < 0.0:
                     return v
     return found
@@ -247,7 +249,7 @@ def _add_balls(
     cell = np.concatenate((np.repeat(np.arange(len(first)), length) * 65536 + topic[old],
                            v * 65536 + k))  # fmt: skip
     cells, place = np.unique(cell, return_inverse=True)
-    joined = np.bincount(place, np.concatenate((mass[old], np.ones(len(k)))))
+    joined = np.bincount(place, np.concatenate((mass[old], np.ones(len(k))))).astype(np.float64)
     ends = np.searchsorted(cells, (np.arange(len(first)) + 1) * 65536)
-    starts = np.concatenate(([0], ends[:-1]))
-    return starts, ends, (cells % 65536).astype(np.uint16), joined
+    starts = np.concatenate(([0], ends[:-1])).astype(np.int64)
+    return starts, ends.astype(np.int64), (cells % 65536).astype(np.uint16), joined

@@ -41,7 +41,7 @@ def dense_counts(counts: Counts, n_topics: int) -> I64:
     n = np.zeros((len(counts.first), n_topics), np.int64)
     for v in range(len(n)):
         column = slice(counts.first[v], counts.last[v])
-        n[v, counts.topic[column]] = counts.count[column]
+        n[v, counts.topic[column]] = counts.number[column]
     return n
 
 
@@ -66,12 +66,12 @@ def draw_urn(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: int)
         balls = poisson_rate(beta[v] * K, bits(how_many, v))
         np.add.at(gamma[v], below(bits(where, v * 2**32 + np.arange(balls)), K), 1)
     columns = key(seed, sweep, Purpose.COLUMN)
-    for v in np.flatnonzero((gamma.sum(axis=1) == 0) & (n.sum(axis=1) > 0)):
+    for v in np.flatnonzero((gamma.sum(axis=1) == 0) & (n.sum(axis=1) > 0)).tolist():
         # topics in order of n first, then of beta: one uniform finds both
         edges = np.concatenate((np.cumsum(n[v]), n[v].sum() + beta[v] * np.arange(1, K + 1)))
         np.add.at(gamma[v], _throw(columns, v, edges) % K, 1)
     rows = key(seed, sweep, Purpose.ROW)
-    for k in np.flatnonzero(gamma.sum(axis=0) == 0):
+    for k in np.flatnonzero(gamma.sum(axis=0) == 0).tolist():
         edges = np.concatenate((np.cumsum(beta), beta.sum() + np.cumsum(n[:, k])))
         np.add.at(gamma[:, k], _throw(rows, k, edges) % V, 1)
     return gamma
@@ -89,7 +89,7 @@ def draw_phi_dirichlet(
         for k in range(K):
             logs[v, k] = log_gamma(n[v, k] + priors.beta[v], cells, (v * 2**16 + k) * 256)
     mass = np.exp(logs)
-    for k in np.flatnonzero(mass.sum(axis=0) == 0.0):
+    for k in np.flatnonzero(mass.sum(axis=0) == 0.0).tolist():
         mass[:, k] = np.exp(logs[:, k] - logs[:, k].max())
     return make_phi(mass, priors.alpha, np.ones((V, K), bool))
 
@@ -199,7 +199,8 @@ def _throw(chance: Key, item: int, edges: F64) -> I64:
     """Throw a zero-truncated Poisson number of balls between edges; return where they fell."""
     balls = poisson_positive(edges[-1], bits(chance, item * 2**32))
     u = unit(bits(chance, item * 2**32 + 1 + np.arange(balls))) * edges[-1]
-    return np.minimum(np.searchsorted(edges, u, side="right"), len(edges) - 1)
+    found: I64 = np.searchsorted(edges, u, side="right").astype(np.int64)
+    return np.minimum(found, len(edges) - 1)
 
 
 def _columns(keep: np.ndarray) -> tuple[I64, I64, U16]:

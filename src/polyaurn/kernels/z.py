@@ -7,6 +7,8 @@ increasing order of topic, so that either walk gives the same choice. Weights ar
 sum is exact, whatever its order.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from numba import njit
 
@@ -43,13 +45,13 @@ def draw_z(layout: Layout, z: U16, phi: Phi, seed: int, sweep: int, workers: Wor
     new = np.empty_like(z)
     keys = (*key(seed, sweep, Purpose.Z), *key(seed, sweep, Purpose.ALIAS))
     ranges = layout.doc_ranges
-    columns = (phi.first, phi.last, phi.topic, phi.weight, phi.cut, phi.alias, phi.sigma_a)
+    columns = (phi.first, phi.last, phi.topic, phi.weight, phi.cut, phi.alias, phi.sigma_a,
+               phi.row, phi.dense)  # fmt: skip
     workers.run(
         _draw_documents,
         [
-            (lo, hi, layout.doc_ptr, layout.word, z, new, *columns, phi.row, phi.dense)
-            + (layout.n_topics, *keys)
-            for lo, hi in zip(ranges[:-1], ranges[1:], strict=True)
+            (lo, hi, layout.doc_ptr, layout.word, z, new, *columns, layout.n_topics, *keys)
+            for lo, hi in pairwise(ranges)
         ],
     )
     return new

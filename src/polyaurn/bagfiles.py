@@ -1,0 +1,305 @@
+"""Files that already hold counts: UCI bag of words, MatrixMarket, SVMlight and LDA-C."""
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+
+from polyaurn.corpus import Corpus, check_vocabulary
+from polyaurn.errors import InputError
+
+_PIECE = 1 << 24  # bytes read at a time
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, gzipped or not (its first bytes tell); say plainly when it breaks off."""
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            if not packed:
+                yield raw
+                return
+            with gzip.open(raw) as unpacked:
+                yield unpacked  # type: ignore[misc]
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError(
+            f"The file '{path}' must be a whole gzip file. It is cut off or damaged; copy or "
+            "download it again."
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"The file '{path}' cannot be read: {error.strerror or error}. Check the path and its "
+            "permissions."
+        ) from None
+
+
+def read_uci(path: Path, vocabulary: Any = None) -> Corpus:
+    """Read ``docword.NAME.txt`` with the ``vocab.NAME.txt`` beside it.
+
+    Parameters
+    ----------
+    path : Path
+        Three header lines D, W and NNZ, then lines 'document word count' with ids from 1.
+    vocabulary : path or sequence of str, optional
+        In place of the file beside.
+
+    Returns
+    -------
+    Corpus
+        Documents named by their ids.
+    """
+    from polyaurn.kernels.parse import parse_triplets
+
+    with open_bytes(path) as file:
+        D, W, NNZ = (_header(file, path, i, what) for i, what in enumerate(_UCI_HEADER))
+        words = find_vocabulary(path, vocabulary, W, required=True)
+        parts, line, total = [], 3, 0
+        for piece in _whole_lines(file):
+            most = np.count_nonzero(np.frombuffer(piece, np.uint8) == 10)
+            columns = tuple(np.empty(most, np.int32) for _ in range(3))
+            n, lines, bad = parse_triplets(np.frombuffer(piece, np.uint8), D, W, *columns)
+            if bad >= 0:
+                text = piece[bad : piece.index(b"\n", bad)]
+                raise InputError(_uci_complaint(path, line + lines + 1, text, D, W))
+            total += n
+            if total > NNZ:
+                raise InputError(
+                    f"The file '{path}', line {line + lines}: expected the {NNZ:,} entries that "
+                    f"its header promises on line 3. Got at least {total:,}; correct the header."
+                )
+            parts.append([column[:n] for column in columns])
+            line += lines
+    if total < NNZ:
+        raise InputError(
+            f"The file '{path}', line {line}: expected the {NNZ:,} entries that its header "
+            f"promises on line 3. Got {total:,}; the file is truncated, copy or download it again."
+        )
+    document, word, count = (
+        np.concatenate([p[i] for p in parts] or [np.empty(0, np.int32)]) for i in range(3)
+    )
+    if not count.any():
+        raise InputError(f"The file '{path}' must hold at least one token. Got no counts at all.")
+    return _from_triplets(document, word, count, D, words)
+
+
+_UCI_HEADER = ("number of documents", "vocabulary size", "number of entries")
+
+
+def _header(file: BinaryIO, path: Path, i: int, what: str) -> int:
+    text = file.readline().strip()
+    if not re.fullmatch(rb"\d{1,18}", text) or (i < 2 and not 0 < int(text) < 2**31):
+        raise InputError(
+            f"The file '{path}', line {i + 1}: expected the {what}, a positive whole number. Got "
+            f"{text[:40].decode(errors='replace')!r}; a UCI bag of words starts with three lines "
+            "D, W and NNZ."
+        )
+    return int(text)
+
+
+def _uci_complaint(path: Path, line: int, text: bytes, D: int, W: int) -> str:
+    place = f"The file '{path}', line {line}: expected"
+    shown = text[:60].decode(errors="replace").strip()
+    fields = text.split()
+    if len(fields) != 3:
+        return (
+            f"{place} three numbers, document, word and count. Got {shown!r}; correct the line, or "
+            "copy the file again if it ends there."
+        )
+    for field, name, most in zip(fields[:2], ("document", "word"), (D, W), strict=True):
+        if not field.isdigit() or not 1 <= int(field) <= most:
+            return (
+                f"{place} a {name} id from 1 to {most:,}, as the header says. Got "
+                f"{field.decode(errors='replace')!r} in {shown!r}; correct the header or the line."
+            )
+    return (
+        f"{place} a count that is whole, not negative and below 2**31. Got "
+        f"{fields[2].decode(errors='replace')!r} in {shown!r}; topic models need counts, not "
+        "weights."
+    )
+
+
+def read_pairs(path: Path, vocabulary: Any = None, *, ldac: bool = False) -> Corpus:
+    """Read SVMlight or LDA-C: a line for each document, 'label id:count id:count ...'.
+
+    Parameters
+    ----------
+    path : Path
+        The file. In LDA-C the label is the number of pairs, on every line, and ids start at 0;
+        in SVMlight ids start at 1, or at 0 where an id 0 occurs.
+    vocabulary : path or sequence of str, optional
+        The words; a file ``NAME.vocab`` or ``vocab.NAME.txt`` beside is found by itself.
+    ldac : bool
+        Which of the two it is.
+
+    Returns
+    -------
+    Corpus
+        Documents named by their line.
+    """
+    from polyaurn.kernels.parse import parse_pairs
+
+    parts: list[list[Any]] = []
+    lines = 0
+    with open_bytes(path) as file:
+        for piece in _whole_lines(file):
+            text = np.frombuffer(piece, np.uint8)
+            label, length = (np.empty(np.count_nonzero(text == 10), np.int64) for _ in range(2))
+            word, count = (np.empty(np.count_nonzero(text == 58), np.int32) for _ in range(2))
+            n, read, bad = parse_pairs(text, label, length, word, count)
+            if bad >= 0:
+                shown = piece[bad : piece.index(b"\n", bad)][:60].decode(errors="replace")
+                raise InputError(
+                    f"The file '{path}', line {lines + read + 1}: expected 'label id:count ...' "
+                    f"with whole, non-negative numbers below 2**31. Got {shown!r}; topic models "
+                    "need counts, not weights."
+                )
+            lines += read
+            parts.append([label, length, word[:n], count[:n]])
+    label, length, word, count = (np.concatenate([p[i] for p in parts]) for i in range(4))
+    wrong = np.flatnonzero(label != length)
+    if ldac and len(wrong):
+        d = int(wrong[0])
+        raise InputError(
+            f"The file '{path}', line {d + 1}: expected LDA-C, where the first number counts the "
+            f"pairs that follow. Got {label[d]} before {length[d]} pairs; is it SVMlight?"
+        )
+    if not ldac and len(word) and word.min() > 0:
+        word = word - np.int32(1)
+    most = int(word.max()) + 1 if len(word) else 0
+    words = find_vocabulary(path, vocabulary, most, required=False, at_least=True)
+    document = np.repeat(np.arange(len(length), dtype=np.int32), length)
+    return _from_triplets(document, word, count, len(length), words)
+
+
+def read_matrix_market(path: Path, vocabulary: Any = None, *, transpose: bool = False) -> Corpus:
+    """Read a MatrixMarket file, documents by words.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    vocabulary : path or sequence of str, optional
+        The words; a file ``NAME.vocab`` or ``vocab.NAME.txt`` beside is found by itself.
+    transpose : bool
+        The file holds words by documents (as 10x Genomics writes genes by cells).
+
+    Returns
+    -------
+    Corpus
+        Documents named by their row.
+    """
+    import scipy.io
+
+    with open_bytes(path) as file:
+        try:
+            matrix = scipy.io.mmread(file)
+        except (ValueError, OverflowError) as error:
+            raise InputError(
+                f"The file '{path}' must be a MatrixMarket matrix of counts. {error}; correct the "
+                "line, or copy the file again if it ends there."
+            ) from None
+    matrix = sp.csr_matrix(matrix.T if transpose else matrix)
+    words = find_vocabulary(path, vocabulary, matrix.shape[1], required=False)
+    try:
+        return Corpus.from_matrix(matrix, words)
+    except InputError as error:
+        raise InputError(f"The file '{path}': {error}") from None
+
+
+def find_vocabulary(
+    path: Path, vocabulary: Any, n_words: int, *, required: bool, at_least: bool = False
+) -> tuple[str, ...]:
+    """Return the words that belong to a file of counts.
+
+    Parameters
+    ----------
+    path : Path
+        The file of counts.
+    vocabulary : path, sequence of str or None
+        The user's choice; None looks beside the file.
+    n_words : int
+        How many there must be.
+    required : bool
+        Refuse to go on without; else words are called 'x0', 'x1', ...
+    at_least : bool
+        More words than `n_words` are welcome.
+
+    Returns
+    -------
+    tuple of str
+        The vocabulary.
+    """
+    if vocabulary is None:
+        name = re.sub(r"\.gz$", "", path.name)
+        stem = re.sub(r"^docword\.|\.(txt|mtx|svm|svmlight|libsvm|ldac|dat)$", "", name)
+        stem = re.sub(r"\.(txt|mtx|svm|svmlight|libsvm|ldac|dat)$", "", stem)
+        tried = [f"vocab.{stem}.txt", f"{stem}.vocab", f"{stem}.vocab.txt", "vocab.txt"]
+        found = [
+            path.with_name(n + end)
+            for n in tried
+            for end in ("", ".gz")
+            if path.with_name(n + end).is_file()
+        ]
+        if not found:
+            if required:
+                raise InputError(
+                    f"The vocabulary of '{path}' must lie beside it as '{tried[0]}'. There is no "
+                    "such file; put it there or name it with the vocabulary option."
+                )
+            return tuple(f"x{v}" for v in range(n_words))
+        vocabulary = found[0]
+    if isinstance(vocabulary, str | Path):
+        source = f"file '{vocabulary}'"
+        with open_bytes(Path(vocabulary)) as file:
+            try:
+                listed = [line.strip() for line in file.read().decode().rstrip().split("\n")]
+            except UnicodeDecodeError as error:
+                line = error.object[: error.start].count(b"\n") + 1
+                raise InputError(
+                    f"The {source}, line {line}: expected UTF-8 text. Got byte "
+                    f"0x{error.object[error.start]:02x}; convert the file to UTF-8."
+                ) from None
+        words = check_vocabulary(listed, source)
+    else:
+        source = "'vocabulary' parameter"
+        words = check_vocabulary(vocabulary, source)
+    if len(words) < n_words or (len(words) > n_words and not at_least):
+        raise InputError(
+            f"The {source} must have {n_words:,} words, as '{path}' says. Got {len(words):,}; do "
+            "the two files belong together?"
+        )
+    return words
+
+
+def _from_triplets(
+    document: Any, word: Any, count: Any, n_documents: int, vocab: Sequence[str]
+) -> Corpus:
+    if (document[1:] < document[:-1]).any():
+        order = np.lexsort((word, document))
+        document, word, count = document[order], word[order], count[order]
+    lengths = np.bincount(document, weights=count, minlength=n_documents).astype(np.int64)
+    tokens = np.repeat(word, count)
+    tokens.flags.writeable = False
+    return Corpus(np.concatenate(([0], np.cumsum(lengths))), tokens, tuple(vocab))
+
+
+def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield pieces of a file that end with a line end."""
+    rest = b""
+    while piece := file.read(_PIECE):
+        end = piece.rfind(b"\n") + 1
+        if end:
+            yield rest + piece[:end]
+            rest = piece[end:]
+        else:
+            rest += piece
+    if rest:
+        yield rest + b"\n"

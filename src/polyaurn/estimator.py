@@ -1,0 +1,269 @@
+"""The estimator: what most users meet first."""
+
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+from polyaurn.corpus import Corpus
+from polyaurn.errors import InputError
+from polyaurn.kernels import DEFAULT_SAMPLER
+from polyaurn.model import TopicModel
+from polyaurn.progress import training_line
+from polyaurn.rng import check_seed
+from polyaurn.sampler import sweeps
+from polyaurn.state import Info, State, check_topics, make_priors
+from polyaurn.store import save
+
+Callback = Callable[[State, Info], Any]
+
+
+class LDA(BaseEstimator):  # type: ignore[misc]
+    """Latent Dirichlet allocation, trained by Gibbs sampling.
+
+    The same seed gives the same topics in every byte, for any number of threads.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of topics, K.
+    doc_topic_prior : float or array_like of length K
+        alpha, the concentration of topics in a document.
+    topic_word_prior : float or array_like of length V
+        beta, the concentration of words in a topic.
+    max_iter : int
+        Number of sweeps over the corpus.
+    sampler : {"polya-urn", "partially-collapsed"}
+        "polya-urn" draws Phi as sparse Poisson counts: fast, small, and exact in the limit of
+        large counts. "partially-collapsed" draws Phi from its Dirichlet posterior: exact, dense.
+    random_state : int, None or NumPy generator
+        The seed; None takes a new one each time, kept in ``random_state_``.
+    n_jobs : int or None
+        Threads; -1 takes all cores. The result does not depend on it.
+    evaluate_every : int
+        Compute the log posterior every so many sweeps (and after the last); 0 never.
+    callbacks : callable or sequence of callables, optional
+        Each is called after every sweep with the state and its `Info`; one that returns True
+        ends the training there.
+    verbose : bool
+        Show a live line on a terminal.
+
+    Attributes
+    ----------
+    topic_word_counts_ : CSR matrix of int32, K by V
+        Tokens of each word in each topic.
+    doc_topic_counts_ : CSR matrix of int32, D by K
+        Tokens of each topic in each document.
+    assignments_ : ndarray of uint16
+        Topic of each token, in the corpus' token order.
+    components_ : ndarray of float64, K by V
+        Topic-word counts plus the prior; rows divided by their sums are word probabilities.
+    trace_ : list of dict
+        One record a sweep: sweep, seconds, phi_seconds, z_seconds, log_posterior (None where
+        it was not computed), phi_nonzeros, tokens_per_second.
+    model_ : TopicModel
+        All of the above as one immutable object that can be saved.
+    corpus_ : Corpus
+        What was trained on.
+    n_iter_ : int
+        Sweeps done.
+    random_state_ : int
+        The seed used.
+
+    Examples
+    --------
+    >>> import polyaurn
+    >>> corpus = polyaurn.datasets.generate(n_documents=200, n_words=300, n_topics=5)
+    >>> lda = polyaurn.LDA(n_components=5, max_iter=50).fit(corpus)
+    >>> len(lda.topics(n_words=3))
+    5
+    >>> int(lda.topic_word_counts_.sum()) == corpus.n_tokens
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        doc_topic_prior: Any = 0.1,
+        topic_word_prior: Any = 0.01,
+        max_iter: int = 1000,
+        sampler: str = DEFAULT_SAMPLER,
+        random_state: Any = 0,
+        n_jobs: int | None = -1,
+        evaluate_every: int = 10,
+        callbacks: Callback | Iterable[Callback] | None = None,
+        verbose: bool = True,
+    ) -> None:
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.max_iter = max_iter
+        self.sampler = sampler
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.evaluate_every = evaluate_every
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> "LDA":
+        """Train on documents.
+
+        When interrupted (Ctrl-C), the estimator keeps the state after the last whole sweep, and
+        the interruption goes on to the caller.
+
+        Parameters
+        ----------
+        X : Corpus, sparse or dense matrix of counts, or sequence of str
+            The documents. Strings are counted as `Corpus.from_texts` does by default.
+        y : ignored
+            For scikit-learn's sake.
+
+        Returns
+        -------
+        LDA
+            The estimator itself.
+        """
+        corpus = as_corpus(X)
+        seed = check_seed(self.random_state)
+        callbacks = _as_callbacks(self.callbacks)
+        if corpus.n_empty:
+            warnings.warn(
+                f"{corpus.n_empty:,} of {corpus.n_documents:,} documents are empty; they keep "
+                "their place and have no topics of their own.",
+                stacklevel=2,
+            )
+        trace: list[dict[str, Any]] = []
+        state: State | None = None
+        with training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line:
+            chain = sweeps(
+                corpus,
+                self.n_components,
+                doc_topic_prior=self.doc_topic_prior,
+                topic_word_prior=self.topic_word_prior,
+                sampler=self.sampler,
+                random_state=seed,
+                n_jobs=self.n_jobs,
+                evaluate_every=self.evaluate_every,
+                max_iter=self.max_iter,
+                on_compile=line.compiling,
+            )
+            try:
+                for state, info in chain:
+                    trace.append(info.record())
+                    line.sweep(info)
+                    if any([callback(state, info) is True for callback in callbacks]):
+                        break
+            finally:
+                if state is not None:
+                    self._keep(corpus, state, trace, seed)
+        return self
+
+    def _keep(self, corpus: Corpus, state: State, trace: list[dict[str, Any]], seed: int) -> None:
+        K = check_topics(self.n_components)
+        priors = make_priors(self.doc_topic_prior, self.topic_word_prior, K, corpus.n_words)
+        self.corpus_ = corpus
+        self.n_iter_ = state.sweep
+        self.random_state_ = seed
+        self.n_features_in_ = corpus.n_words
+        self.model_ = TopicModel.from_state(
+            corpus,
+            state,
+            priors,
+            trace=trace,
+            parameters={"sampler": self.sampler, "seed": seed},
+        )
+
+    @property
+    def topic_word_counts_(self) -> sp.csr_matrix:
+        """Tokens of each word in each topic."""
+        return self._fitted().topic_word_counts
+
+    @property
+    def doc_topic_counts_(self) -> sp.csr_matrix:
+        """Tokens of each topic in each document."""
+        return self._fitted().doc_topic_counts
+
+    @property
+    def assignments_(self) -> np.ndarray:
+        """Topic of each token."""
+        return self._fitted().assignments
+
+    @property
+    def trace_(self) -> list[dict[str, Any]]:
+        """One record a sweep."""
+        return self._fitted().trace
+
+    @property
+    def components_(self) -> np.ndarray:
+        """Topic-word counts plus the prior, dense; made anew at each call."""
+        model = self._fitted()
+        return np.asarray(model.topic_word_counts.toarray() + model.priors.beta)
+
+    def topics(self, n_words: int = 10, *, weights: bool = False) -> Any:
+        """Return the most probable words of each topic; see `TopicModel.topics`."""
+        return self._fitted().topics(n_words, weights=weights)  # type: ignore[call-overload]
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the model to a folder that `polyaurn.load` opens.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        force : bool
+            Replace a model that is there.
+
+        Returns
+        -------
+        Path
+            The folder.
+        """
+        return save(self._fitted(), path, force=force)
+
+    def _fitted(self) -> TopicModel:
+        model: TopicModel | None = self.__dict__.get("model_")
+        if model is None:
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("This LDA has not been trained yet; call fit first.")
+        return model
+
+
+def as_corpus(X: Any) -> Corpus:
+    """Return documents as a corpus: as they are, counted from strings, or from a matrix."""
+    if isinstance(X, Corpus):
+        return X
+    if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2):
+        return Corpus.from_matrix(X)
+    if isinstance(X, str):
+        raise InputError(
+            "The 'X' parameter must be a Corpus, a matrix of counts, or several strings. Got one "
+            "string instead; put it in a list, or read a file with polyaurn.read_corpus."
+        )
+    items = list(X) if isinstance(X, Iterable) else [X]
+    if items and all(isinstance(item, str) for item in items):
+        return Corpus.from_texts(items)
+    if items and all(isinstance(item, list | tuple | np.ndarray) for item in items):
+        return Corpus.from_matrix(np.asarray(items))
+    raise InputError(
+        "The 'X' parameter must be a Corpus, a matrix of counts, or several strings. Got "
+        f"{type(X).__name__} instead; see polyaurn.Corpus for ways to make one."
+    )
+
+
+def _as_callbacks(callbacks: Any) -> list[Callback]:
+    if callbacks is None:
+        return []
+    found = [callbacks] if callable(callbacks) else list(callbacks)
+    for callback in found:
+        if not callable(callback):
+            raise InputError(
+                "The 'callbacks' parameter must be a function of (state, info), or several. "
+                f"Got {callback!r} instead."
+            )
+    return found

@@ -1,0 +1,169 @@
+"""The result of training: topics and where they occur. Immutable."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, overload
+
+import numpy as np
+import scipy.sparse as sp
+
+from polyaurn.corpus import Corpus
+from polyaurn.errors import InputError
+from polyaurn.state import F64, I64, U16, Priors, State, doc_topic_matrix, topic_word_matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicModel:
+    """A trained topic model: the last state of a chain, with what is needed to read it.
+
+    Attributes
+    ----------
+    topic_word_counts : CSR matrix of int32, K by V
+        n: how many tokens of each word have each topic.
+    doc_topic_counts : CSR matrix of int32, D by K
+        m: how many tokens of each document have each topic.
+    assignments : ndarray of uint16, length N
+        z: the topic of each token, in the corpus' token order.
+    vocab, doc_names : sequence of str
+        From the corpus.
+    priors : Priors
+        alpha and beta.
+    trace : list of dict
+        One record a sweep.
+    parameters : dict
+        What repeats the run: sampler, seed, sweeps, sizes, fingerprint of the corpus.
+    """
+
+    topic_word_counts: sp.csr_matrix
+    doc_topic_counts: sp.csr_matrix
+    assignments: U16
+    vocab: tuple[str, ...]
+    doc_names: Sequence[str]
+    priors: Priors
+    trace: list[dict[str, Any]] = field(default_factory=list)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_state(
+        cls,
+        corpus: Corpus,
+        state: State,
+        priors: Priors,
+        *,
+        trace: list[dict[str, Any]] | None = None,
+        parameters: dict[str, Any] | None = None,
+    ) -> "TopicModel":
+        """Make a model of where a chain stands.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            What the chain runs on.
+        state : State
+            As yielded by `polyaurn.sweeps`.
+        priors : Priors
+            alpha and beta, from `polyaurn.state.make_priors`.
+        trace : list of dict, optional
+            Records of the sweeps.
+        parameters : dict, optional
+            Further facts to keep with the model.
+
+        Returns
+        -------
+        TopicModel
+            Independent of the chain.
+        """
+        K = len(priors.alpha)
+        z = state.z.copy()
+        z.flags.writeable = False
+        facts = {
+            "n_topics": K,
+            "n_documents": corpus.n_documents,
+            "n_words": corpus.n_words,
+            "n_tokens": corpus.n_tokens,
+            "sweeps": state.sweep,
+            "corpus_sha256": corpus.fingerprint,
+        }
+        return cls(
+            topic_word_counts=topic_word_matrix(state.counts, K),
+            doc_topic_counts=doc_topic_matrix(corpus.doc_ptr, z, K),
+            assignments=z,
+            vocab=corpus.vocab,
+            doc_names=corpus.doc_names,
+            priors=priors,
+            trace=list(trace or []),
+            parameters=facts | (parameters or {}),
+        )
+
+    @property
+    def n_topics(self) -> int:
+        """K."""
+        return len(self.priors.alpha)
+
+    @cached_property
+    def topic_sizes(self) -> I64:
+        """Tokens of each topic."""
+        return np.asarray(self.topic_word_counts.sum(axis=1), dtype=np.int64).ravel()
+
+    @overload
+    def topics(self, n_words: int = ..., *, weights: Literal[False] = ...) -> list[list[str]]: ...
+
+    @overload
+    def topics(
+        self, n_words: int = ..., *, weights: Literal[True]
+    ) -> list[list[tuple[str, float]]]: ...
+
+    def topics(
+        self, n_words: int = 10, *, weights: bool = False
+    ) -> list[list[str]] | list[list[tuple[str, float]]]:
+        """Return the most probable words of each topic.
+
+        Parameters
+        ----------
+        n_words : int
+            How many words.
+        weights : bool
+            Return pairs of a word and its probability, (n + beta) / (sum of n + beta).
+
+        Returns
+        -------
+        list of list
+            Topic by topic, words in decreasing order; equal ones in the order of the vocabulary.
+            Only words that occur in the topic are listed, so a small topic may have fewer.
+        """
+        if n_words < 1:
+            raise InputError(
+                f"The 'n_words' parameter must be at least 1. Got {n_words!r} instead."
+            )
+        beta = self.priors.beta
+        found = []
+        for k in range(self.n_topics):
+            n_k = self.topic_word_counts[k]
+            mass = n_k.data + beta[n_k.indices]
+            order = np.lexsort((n_k.indices, -mass))[:n_words]
+            total = self.topic_sizes[k] + beta.sum()
+            found.append(
+                [
+                    (self.vocab[v], float(p))
+                    for v, p in zip(n_k.indices[order], mass[order] / total, strict=True)
+                ]
+            )
+        return found if weights else [[word for word, _ in topic] for topic in found]
+
+    def doc_topics(self) -> F64:
+        """Return the mixture of topics of each training document, (m + alpha) / (N_d + sum alpha).
+
+        Returns
+        -------
+        ndarray of float64, D by K
+            Rows sum to one; an empty document has the prior mean.
+        """
+        mass = self.doc_topic_counts.toarray() + self.priors.alpha
+        return np.asarray(mass / mass.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return (
+            f"TopicModel({self.n_topics:,} topics, {len(self.doc_names):,} documents, "
+            f"{len(self.vocab):,} words, {len(self.assignments):,} tokens)"
+        )

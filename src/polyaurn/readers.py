@@ -1,0 +1,178 @@
+"""Files to `Corpus`: recognise what a file is, and read it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from polyaurn import bagfiles, textfiles
+from polyaurn.bagfiles import open_bytes
+from polyaurn.corpus import Corpus
+from polyaurn.errors import InputError
+
+BAG_FORMATS = ("uci", "matrix-market", "svmlight", "ldac")
+_PAIRS = re.compile(rb"\s*[-+.\d]+(\s+\d+:\S+)*\s*(#.*)?")
+TEXT_FORMATS = ("lines", "table", "parquet", "folder", "mallet")
+
+
+def read_corpus(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    vocabulary: Any = None,
+    text_column: str | int | None = None,
+    name_column: str | int | None = None,
+    encoding: str = "utf-8",
+    transpose: bool = False,
+    min_count: int | None = None,
+    max_doc_fraction: float = 1.0,
+    max_words: int | None = None,
+    **text_options: Any,
+) -> Corpus:
+    """Read a corpus from a file or a folder, plain or gzipped.
+
+    Recognised are UCI bags of words (``docword.NAME.txt`` with ``vocab.NAME.txt`` beside it),
+    MatrixMarket, SVMlight, LDA-C, text with one document a line, CSV, TSV and Parquet with a
+    text column, folders of ``.txt`` files, and MALLET's three columns.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file or folder.
+    format : str, optional
+        "uci", "matrix-market", "svmlight", "ldac", "lines", "table", "parquet", "folder" or
+        "mallet", where the file's own look would mislead.
+    vocabulary : path or sequence of str, optional
+        Words of a bag of words, when they do not lie beside it.
+    text_column : str or int, optional
+        Column of a table that holds the text; "text" by default. A number, from 0, is for a
+        table whose first row is not names.
+    name_column : str or int, optional
+        Column of a table with document names.
+    encoding : str
+        Of text files.
+    transpose : bool
+        The MatrixMarket file holds words by documents.
+    min_count : int, optional
+        Drop words seen fewer than this many times. A bag of words is left whole unless asked.
+    max_doc_fraction : float
+        Drop words that occur in more than this share of the documents.
+    max_words : int, optional
+        Keep this many words, those of highest TF-IDF.
+    **text_options
+        How text becomes counts; see `Corpus.from_texts`.
+
+    Returns
+    -------
+    Corpus
+        Empty documents keep their place.
+    """
+    path = Path(path)
+    chosen = _check_format(format) or recognise(path)
+    if chosen in BAG_FORMATS:
+        if text_options:
+            raise InputError(
+                f"The '{next(iter(text_options))}' parameter is for text, but '{path}' holds "
+                f"counts ({chosen}). Leave it out, or give the text itself."
+            )
+        corpus = _read_bag(path, chosen, vocabulary, transpose)
+    else:
+        if vocabulary is not None:
+            raise InputError(
+                f"The 'vocabulary' parameter is for bags of words, but '{path}' holds text "
+                f"({chosen}). Leave it out; words are found in the text."
+            )
+        names, texts = _read_texts(path, chosen, encoding, text_column, name_column)
+        if not texts:
+            raise InputError(f"The file '{path}' must hold at least one document. Got none.")
+        try:
+            corpus = Corpus.from_texts(texts, doc_names=names, **text_options)
+        except InputError as error:
+            raise InputError(f"The file '{path}': {error}") from None
+    return corpus.prune(
+        min_count=min_count or 0, max_doc_fraction=max_doc_fraction, max_words=max_words
+    )
+
+
+def recognise(path: Path) -> str:
+    """Return the format of a file or folder, from its name and first lines.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+
+    Returns
+    -------
+    str
+        One of the names that `read_corpus` takes as `format`.
+    """
+    if not path.exists():
+        raise InputError(f"The file '{path}' does not exist. Check the path.")
+    if path.is_dir():
+        return "folder"
+    with open_bytes(path) as file:
+        head = file.read(1 << 16)
+    if not head:
+        raise InputError(f"The file '{path}' is empty. Give a file with documents.")
+    name = re.sub(r"\.gz$", "", path.name.lower())
+    lines = head.split(b"\n")
+    lines = lines[:-1] if len(head) == 1 << 16 else lines
+    some = [line for line in lines if line.strip()][:50]
+    if head.startswith(b"PAR1") or name.endswith((".parquet", ".pq")):
+        return "parquet"
+    if head.startswith(b"%%MatrixMarket") or name.endswith(".mtx"):
+        return "matrix-market"
+    if name.startswith("docword.") or (
+        len(some) >= 3 and all(re.fullmatch(rb"\s*\d+\s*", line) for line in some[:3])
+    ):
+        return "uci"
+    if name.endswith((".csv", ".tsv", ".tab")):
+        return "mallet" if _looks_like_mallet(some, name) else "table"
+    if any(b":" in line for line in some) and all(map(_PAIRS.fullmatch, some)):
+        if name.endswith((".svm", ".svmlight", ".libsvm")):
+            return "svmlight"
+        counted = all(line.split()[0] == b"%d" % line.count(b":") for line in some)
+        return "ldac" if counted or name.endswith(".ldac") else "svmlight"
+    if _looks_like_mallet(some, name):
+        return "mallet"
+    return "lines"
+
+
+def _looks_like_mallet(lines: list[bytes], name: str) -> bool:
+    """Three tab-separated columns everywhere, and no column called text."""
+    if name.endswith(".csv") or not lines:
+        return False
+    first = [field.strip(b'" \r').lower() for field in lines[0].split(b"\t")]
+    return all(line.count(b"\t") == 2 for line in lines) and b"text" not in first
+
+
+def _check_format(format: str | None) -> str | None:
+    if format is not None and format not in BAG_FORMATS + TEXT_FORMATS:
+        raise InputError(
+            "The 'format' parameter must be one of "
+            f"{', '.join(map(repr, BAG_FORMATS + TEXT_FORMATS))}. Got {format!r} instead; leave "
+            "it out to let the file tell."
+        )
+    return format
+
+
+def _read_bag(path: Path, format: str, vocabulary: Any, transpose: bool) -> Corpus:
+    if format == "uci":
+        return bagfiles.read_uci(path, vocabulary)
+    if format == "matrix-market":
+        return bagfiles.read_matrix_market(path, vocabulary, transpose=transpose)
+    return bagfiles.read_pairs(path, vocabulary, ldac=format == "ldac")
+
+
+def _read_texts(
+    path: Path, format: str, encoding: str, text_column: Any, name_column: Any
+) -> textfiles.Texts:
+    if format == "folder":
+        return textfiles.read_folder(path, encoding)
+    if format == "table" or (format == "mallet" and text_column is not None):
+        return textfiles.read_table(path, encoding, text_column, name_column)
+    if format == "parquet":
+        return textfiles.read_parquet(path, text_column, name_column)
+    if format == "mallet":
+        return textfiles.read_mallet(path, encoding)
+    return textfiles.read_lines(path, encoding)

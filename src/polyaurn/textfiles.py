@@ -1,0 +1,231 @@
+"""Files that hold text: one document a line, tables, folders, MALLET's three columns."""
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from polyaurn.bagfiles import open_bytes
+from polyaurn.errors import InputError
+
+Texts = tuple[list[str], list[str]]
+
+
+def read_lines(path: Path, encoding: str) -> Texts:
+    """Read one document a line; an empty line is an empty document.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    encoding : str
+        Such as "utf-8".
+
+    Returns
+    -------
+    names, texts : list of str
+        Documents are named by their line.
+    """
+    texts = list(_lines(path, encoding))
+    return [str(i + 1) for i in range(len(texts))], texts
+
+
+def read_mallet(path: Path, encoding: str) -> Texts:
+    """Read MALLET's three columns: a name, a label, and the rest of the line as text.
+
+    Parameters
+    ----------
+    path : Path
+        The file; columns are separated by tabs, or by blanks where a line has no two tabs.
+    encoding : str
+        Such as "utf-8".
+
+    Returns
+    -------
+    names, texts : list of str
+        The first and the third column.
+    """
+    names, texts = [], []
+    for i, line in enumerate(_lines(path, encoding)):
+        fields = line.split("\t", 2) if line.count("\t") >= 2 else line.split(None, 2)
+        if len(fields) < 2:
+            raise InputError(
+                f"The file '{path}', line {i + 1}: expected MALLET's three columns, name, label "
+                f"and text. Got {line[:60]!r}; for one document a line use format 'lines'."
+            )
+        names.append(fields[0])
+        texts.append(fields[2] if len(fields) > 2 else "")
+    return names, texts
+
+
+def read_table(
+    path: Path, encoding: str, text_column: str | int | None, name_column: str | int | None
+) -> Texts:
+    """Read a CSV or TSV file.
+
+    Parameters
+    ----------
+    path : Path
+        The file. A first row with column names is expected unless `text_column` is a number.
+    encoding : str
+        Such as "utf-8".
+    text_column : str, int or None
+        Name of the column with the text ("text" when None), or its number from 0 in a file
+        without names; -1 is the last.
+    name_column : str, int or None
+        The column with document names; rows are numbered when None.
+
+    Returns
+    -------
+    names, texts : list of str
+        One for each row.
+    """
+    rows = enumerate(_rows(path, encoding), start=1)
+    if isinstance(text_column, int):
+        columns = [text_column] if name_column is None else [text_column, name_column]
+    else:
+        _, header = next(rows, (0, []))
+        columns = [_find(path, header, text_column or "text", "text_column")]
+        if name_column is not None:
+            columns.append(_find(path, header, name_column, "name_column"))
+    names, texts = [], []
+    for line, row in rows:
+        if not row:
+            continue
+        try:
+            picked = [row[c] for c in columns]  # type: ignore[index]
+        except (IndexError, TypeError):
+            raise InputError(
+                f"The file '{path}', row {line}: expected columns {columns}. Got a row of "
+                f"{len(row)}; is the separator right, or a quotation mark left open?"
+            ) from None
+        texts.append(picked[0])
+        names.append(picked[-1] if len(picked) > 1 else str(len(texts)))
+    return names, texts
+
+
+def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:
+    """Read a Parquet file; columns as in `read_table`.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    text_column, name_column : str or None
+        Names of columns.
+
+    Returns
+    -------
+    names, texts : list of str
+        Missing texts are empty documents.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise InputError(
+            f"The file '{path}' is a Parquet file, which needs the package pyarrow. Install it "
+            "with: pip install 'polyaurn[parquet]'."
+        ) from None
+    try:
+        header = pq.read_schema(path).names
+        wanted = [header[_find(path, header, text_column or "text", "text_column")]]
+        if name_column is not None:
+            wanted.append(header[_find(path, header, name_column, "name_column")])
+        table = pq.read_table(path, columns=list(dict.fromkeys(wanted)))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(
+            f"The file '{path}' must be a readable Parquet file. {error}; write or copy it again."
+        ) from None
+    texts = ["" if text is None else str(text) for text in table[wanted[0]].to_pylist()]
+    if name_column is None:
+        return [str(i + 1) for i in range(len(texts))], texts
+    return [str(name) for name in table[wanted[1]].to_pylist()], texts
+
+
+def read_folder(path: Path, encoding: str) -> Texts:
+    """Read every ``.txt`` or ``.txt.gz`` file below a folder, each a document.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    encoding : str
+        Such as "utf-8".
+
+    Returns
+    -------
+    names, texts : list of str
+        In the order of the names, which are paths below the folder.
+    """
+    files = {
+        file.relative_to(path).as_posix(): file
+        for file in path.rglob("*")
+        if file.name.endswith((".txt", ".txt.gz")) and file.is_file()
+    }
+    if not files:
+        raise InputError(
+            f"The folder '{path}' must hold documents as .txt files. It has none; give a file, or "
+            "rename the documents."
+        )
+    names = sorted(files)
+    return names, ["\n".join(_lines(files[name], encoding)) for name in names]
+
+
+def _lines(path: Path, encoding: str) -> Iterator[str]:
+    with open_bytes(path) as file:
+        for i, line in enumerate(file):
+            try:
+                yield line.decode(encoding).rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                raise InputError(
+                    f"The file '{path}', line {i + 1}: expected {encoding} text. Got byte "
+                    f"0x{line[error.start]:02x}; name its encoding, such as latin-1."
+                ) from None
+            except LookupError:
+                raise InputError(
+                    f"The 'encoding' parameter must be one Python knows, such as 'utf-8' or "
+                    f"'latin-1'. Got {encoding!r} instead."
+                ) from None
+
+
+def _rows(path: Path, encoding: str) -> Iterator[list[str]]:
+    """Yield rows; commas, semicolons or tabs, whichever the first line has most of."""
+    lines = _lines(path, encoding)
+    head = next(lines, "")
+    separator = max(",;\t", key=head.count)
+    csv.field_size_limit(sys.maxsize)
+    together = (line + "\n" for part in ([head], lines) for line in part)
+    if separator == "\t":
+        for line in together:
+            yield [_unquote(field) for field in line.rstrip("\n").split("\t")]
+    else:
+        yield from csv.reader(together, delimiter=separator)
+
+
+def _unquote(field: str) -> str:
+    if len(field) > 1 and field[0] == field[-1] == '"':
+        return next(csv.reader(io.StringIO(field)), [""])[0]
+    return field
+
+
+def _find(path: Path, header: list[str], column: str | int, parameter: str) -> int:
+    if isinstance(column, int):
+        if not -len(header) <= column < len(header):
+            raise InputError(
+                f"The '{parameter}' parameter must be one of the {len(header)} columns of "
+                f"'{path}'. Got number {column} instead."
+            )
+        return column % len(header)
+    plain = [name.strip().lstrip("\ufeff").lower() for name in header]
+    if column in header:
+        return header.index(column)
+    if column.lower() in plain:
+        return plain.index(column.lower())
+    shown = ", ".join(repr(name[:30]) for name in header[:12])
+    raise InputError(
+        f"The '{parameter}' parameter must name a column of '{path}', which has {shown}. Got "
+        f"{column!r} instead; for a table without names give the column's number from 0."
+    )

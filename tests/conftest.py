@@ -1,0 +1,34 @@
+"""What several tests share: small corpora, and the way to the large ones."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polyaurn import Corpus, datasets
+
+SHARED = Path(__file__).resolve().parents[1] / ".." / "shared" / "corpora"
+
+
+@pytest.fixture(scope="session")
+def shared_corpora() -> Path:
+    if not SHARED.is_dir():
+        pytest.skip("the large corpora (../shared/corpora) are not on this machine")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def small() -> Corpus:
+    """Draw a few thousand tokens from the generative model."""
+    return datasets.generate(n_documents=60, n_words=80, n_topics=4, mean_length=40.0)
+
+
+@pytest.fixture(scope="session")
+def odd() -> Corpus:
+    """All that is awkward at once: empty documents, an unused word, a large count, one token."""
+    X = np.zeros((7, 6), int)
+    X[1] = [3, 0, 1, 0, 0, 2]
+    X[2, 4] = 1
+    X[4] = [0, 500, 1, 0, 2, 0]
+    X[5] = [1, 1, 1, 0, 1, 1]
+    return Corpus.from_matrix(X)
