@@ -24,6 +24,12 @@ def small() -> Corpus:
 
 
 @pytest.fixture(scope="session")
+def medium() -> Corpus:
+    """Draw enough tokens that several threads have work."""
+    return datasets.generate(n_documents=1500, n_words=400, n_topics=8, mean_length=60.0)
+
+
+@pytest.fixture(scope="session")
 def odd() -> Corpus:
     """All that is awkward at once: empty documents, an unused word, a large count, one token."""
     X = np.zeros((7, 6), int)

@@ -15,7 +15,7 @@ def plant(module: str, *changes: tuple[str, str]) -> ModuleType:
     """Return a copy of a kernel module in which pieces of code are replaced."""
     source = inspect.getsource(import_module(f"polyaurn.kernels.{module}"))
     for right, wrong in changes:
-        assert source.count(right) == 1, f"{right!r} stands {source.count(right)} times in {module}"
+        assert right in source, f"{right!r} is no longer in {module}: plant the fault anew"
         source = source.replace(right, wrong)
     broken = ModuleType(f"broken_{module}")
     code = compile(source.replace("cache=True", "cache=False"), f"<broken {module}>", "exec")
@@ -29,7 +29,10 @@ def own_token_kept(sampler: str) -> KernelSet:
     broken = plant(
         "z",
         (f"            {take}", ""),
-        ("                if m[old] == 0:\n", f"                {take}                if m[old] == 0:\n"),
+        (
+            "                if m[old] == 0:\n",
+            f"                {take}                if m[old] == 0:\n",
+        ),
         (f"            {put}", f"            if k != old:\n                {put}"),
     )
     return load_kernels(sampler)._replace(draw_z=broken.draw_z)
@@ -39,3 +42,23 @@ def alpha_doubled(sampler: str) -> KernelSet:
     """Break the z step: the prior of topics counts twice."""
     broken = plant("z", ("(sigma_b + sigma_a[v])", "(sigma_b + 2.0 * sigma_a[v])"))
     return load_kernels(sampler)._replace(draw_z=broken.draw_z)
+
+
+def cumulative_sum_as_score(sampler: str) -> KernelSet:
+    """Break the z step: a topic's score is the sum of all scores up to it."""
+    broken = plant(
+        "z",
+        ("s = np.uint64(0)\n", "s = np.uint64(0)\n            t = np.uint64(0)\n"),
+        ("running[j] = s\n", "t += s\n                    running[j] = t\n"),
+        (
+            "            sigma_b = np.float64(s)\n",
+            "            s = t\n            sigma_b = np.float64(s)\n",
+        ),
+    )
+    return load_kernels(sampler)._replace(draw_z=broken.draw_z)
+
+
+def counts_of_a_thread_dropped(sampler: str) -> KernelSet:
+    """Break the counting: what one range of words found is lost."""
+    broken = plant("counts", ("last[v] = at\n", "last[v] = first[v] if lo == 0 else at\n"))
+    return load_kernels(sampler)._replace(count=broken.count)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from laws import UNLIKELY, chi_square_p, z_score
 from scipy import stats
 
+from laws import UNLIKELY, chi_square_p, z_score
 from polyaurn.kernels import chance, reference
 from polyaurn.kernels.tables import alias_table, poisson_tables
 from polyaurn.rng import Purpose, bits, key

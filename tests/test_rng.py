@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from laws import UNLIKELY, chi_square_p
 from scipy import stats
 from scipy.special import ndtri
 
+from laws import UNLIKELY, chi_square_p
 from polyaurn import InputError
 from polyaurn.kernels import chance
 from polyaurn.rng import Key, Purpose, below, bits, check_seed, key, open_unit, unit

@@ -58,7 +58,7 @@ def python_docs(
                 seen.add(text)
                 names.append(name)
                 texts.append(text)
-    return Corpus.from_texts(
+    corpus = Corpus.from_texts(
         texts,
         doc_names=names,
         min_count=10,
@@ -66,6 +66,7 @@ def python_docs(
         stop_words=sorted(ENGLISH_STOP_WORDS.union(_CODE_WORDS.split())),
         token_pattern=r"(?u)\b[a-z][a-z_]+[a-z]\b",
     )
+    return corpus.select(np.diff(corpus.doc_ptr) > 0)
 
 
 def _source_files() -> Iterator[tuple[str, Path]]:

@@ -1,0 +1,41 @@
+# Two commands: `make demo` runs the main job on built-in data, `make test` passes the tests.
+# Each makes its own virtual environment first, from Python 3.11 or newer.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint fast benchmark clean
+
+demo: $(VENV)/installed
+	$(BIN)/polyaurn demo
+
+test: $(VENV)/installed-dev lint
+	$(BIN)/python -m pytest
+
+fast: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+benchmark: $(VENV)/installed-dev
+	$(BIN)/pip install --quiet -e ".[benchmark]"
+	$(BIN)/python benchmarks/throughput.py
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache polyaurn-demo
+	find src -name __pycache__ -o -name '*.egg-info' | xargs rm -rf

@@ -1,0 +1,70 @@
+"""What the benchmark programs share: the machine's description, corpora, results on disk."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from polyaurn import Corpus, datasets, read_corpus
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+SHARED = HERE.parent / ".." / "shared" / "corpora"
+
+
+def machine() -> dict[str, Any]:
+    """Describe the processor, the cores this process may use, and the versions at work."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        models = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        cpu = models[0].split(":", 1)[1].strip() if models else cpu
+    versions = {"python": platform.python_version()}
+    for package in ("polyaurn", "numpy", "numba", "tomotopy"):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return {
+        "cpu": cpu,
+        "cores": len(os.sched_getaffinity(0)),
+        "system": platform.system(),
+        "versions": versions,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+    }
+
+
+def open_corpus(name: str) -> Corpus:
+    """Return a corpus by name: 'tiny', a name below ../shared/corpora, or a path."""
+    if name == "tiny":
+        return datasets.generate(200, 300, 5, 40.0)
+    file = SHARED / f"docword.{name}.txt.gz"
+    return read_corpus(file if file.exists() else name)
+
+
+def in_own_process(program: str, arguments: dict[str, Any]) -> Any:
+    """Run a benchmark program's child in a process of its own; return what it prints as JSON."""
+    done = subprocess.run(
+        [sys.executable, program, "--child", json.dumps(arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def write_result(name: str, result: dict[str, Any]) -> Path:
+    """Keep a raw result; the newest of a name replaces the older one."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps({"machine": machine()} | result, indent=1) + "\n")
+    part.replace(path)
+    return path

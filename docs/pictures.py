@@ -1,0 +1,61 @@
+"""Draw the README's picture: topics of Python's documentation, and how they were found.
+
+python docs/pictures.py        (needs matplotlib)
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+import polyaurn
+
+HERE = Path(__file__).resolve().parent
+COLOURS = plt.get_cmap("tab10").colors
+
+
+def main() -> None:
+    """Train both samplers on the docstrings and draw their traces beside some topics."""
+    corpus = polyaurn.datasets.python_docs()
+    fitted = {
+        sampler: polyaurn.LDA(40, max_iter=300, sampler=sampler, evaluate_every=2).fit(corpus)
+        for sampler in ("polya-urn", "partially-collapsed")
+    }
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(11, 4.4), width_ratios=(1, 1.7), layout="constrained"
+    )
+    for (sampler, lda), colour in zip(fitted.items(), COLOURS, strict=False):
+        points = [r for r in lda.trace_ if r["log_posterior"] is not None]
+        left.plot(
+            [r["seconds"] for r in points],
+            [r["log_posterior"] / corpus.n_tokens for r in points],
+            label=sampler,
+            color=colour,
+        )
+    left.set(xlabel="seconds of sampling", ylabel="log posterior a token")
+    left.legend(frameon=False, loc="lower right")
+    left.spines[["top", "right"]].set_visible(False)
+    model = fitted["polya-urn"].model_
+    topics = model.topics(6, weights=True)
+    shown = sorted(range(model.n_topics), key=lambda k: -topics[k][0][1])[:9]
+    for row, k in enumerate(shown):
+        edge = 0.0
+        for word, probability in topics[k]:
+            right.barh(row, probability, left=edge, height=0.82, color=COLOURS[row], alpha=0.35,
+                       edgecolor="white")  # fmt: skip
+            if 0.0036 * len(word) < probability:
+                right.text(edge + probability / 2, row, word, ha="center", va="center", fontsize=8)
+            edge += probability
+    right.set_yticks(range(len(shown)), [f"topic {k}" for k in shown])
+    right.invert_yaxis()
+    right.set_xlabel("probability of the word in the topic")
+    right.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(
+        f"{corpus.n_documents:,} docstrings of Python, numpy, scipy and scikit-learn, "
+        f"{corpus.n_tokens:,} tokens, 40 topics",
+        fontsize=11,
+    )
+    figure.savefig(HERE / "images" / "demo.png", dpi=110)
+
+
+if __name__ == "__main__":
+    main()
