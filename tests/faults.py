@@ -59,6 +59,9 @@ def cumulative_sum_as_score(sampler: str) -> KernelSet:
 
 
 def counts_of_a_thread_dropped(sampler: str) -> KernelSet:
-    """Break the counting: what one range of words found is lost."""
-    broken = plant("counts", ("last[v] = at\n", "last[v] = first[v] if lo == 0 else at\n"))
+    """Break the counting: what one of four threads found is lost."""
+    broken = plant("counts", ("last[v] = at\n", "last[v] = at if v % 4 else first[v]\n"))
     return load_kernels(sampler)._replace(count=broken.count)
+
+
+Z_STEP_FAULTS = (own_token_kept, alpha_doubled, cumulative_sum_as_score)

@@ -119,7 +119,7 @@ def test_empty_documents_are_noted(run, tmp_path):
     (tmp_path / "t.txt").write_text("cat dog\n\nmoon star\n")
     code, _, err = run("train", "t.txt", "-k", 2, "--sweeps", 2, "--out", "m")
     assert code == 0
-    assert "1 of 3 documents are empty" in err
+    assert "1 of 3 documents is empty" in err
     assert load(tmp_path / "m").doc_topic_counts.shape == (3, 2)
 
 
@@ -142,9 +142,20 @@ BAD = [
     (["train", "texts.txt", "--out", "m", "--beta", "0"], "Got 0.0"),
     (["train", "texts.txt", "--out", "m", "-k", 2, "--alpha", "three"], "shape (3,)"),
     (["train", "texts.txt", "--out", "m", "--sampler", "x"], "'polya-urn', 'partially-collapsed'"),
-    (["train", "texts.txt", "--out", "m", "--sweeps", 0], "'max_iter'"),
+    (["train", "texts.txt", "--out", "m", "--sweeps", 0], "'--sweeps' option must be"),
+    (["train", "texts.txt", "--out", "m", "--threads", 0], "'--threads' option"),
+    (["train", "texts.txt", "--out", "m", "--words", 0], "'--words' option"),
+    (["train", "texts.txt", "--out", "/proc/nope/m"], "cannot be written"),
+    (["train", "texts.txt", "--out", "m", "--trace", "texts.txt", "--force"], "is there already"),
+    (["train", "texts.txt", "--out", "m", "--trace", "three"], "is there already"),
+    (["train", "texts.txt", "--out", "m", "--token-pattern", "["], "'--token-pattern' option"),
+    (["train", "texts.txt", "--out", "m", "--topics", "abc"], "'--topics'"),
+    (["train", "texts.txt"], "--out"),
+    (["train", "texts.txt", "--out", "m", "--nonsense"], "--nonsense"),
+    (["nonsense"], "nonsense"),
     (["train", "texts.txt", "--out", "m", "--seed", "-1"], "must not be negative"),
     (["train", "texts.txt", "--out", "m", "--min-count", 99], "leave at least one word"),
+    (["train", "texts.txt", "--out", "m", "--min-count", "-1"], "'--min-count' option"),
     (["train", "texts.txt", "--out", "m", "--ngrams", 0], "'--ngrams' option"),
     (["train", "texts.txt", "--out", "m", "--trace", "no/such/t"], "'--trace' option"),
     (["train", "texts.txt", "--out", "full"], "holds other files"),
@@ -186,10 +197,37 @@ def test_a_model_is_not_overwritten_unless_forced(run, texts):
     assert load("m").n_topics == 3
 
 
-def test_unknown_options_exit_2(run):
-    code, _, err = run("train", "--nonsense")
+def test_the_demo_replaces_only_its_own_folder(run, texts, monkeypatch, small):
+    monkeypatch.setattr("polyaurn.datasets.python_docs", lambda on_file=None: small)
+    assert run("train", texts, "-k", 2, "--sweeps", 2, "--out", "mine", "-q")[0] == 0
+    code, _, err = run("demo", "--out", "mine")
     assert code == 2
-    assert "Traceback" not in err
+    assert "already holds a model" in err
+
+
+def test_topics_by_size_for_people_and_machines(run, texts):
+    run("train", texts, "-k", 4, "--sweeps", 20, "--out", "m", "-q")
+    _, out, _ = run("topics", "m", "--by-size", "--json")
+    sizes = [t["tokens"] for t in json.loads(out)]
+    assert sizes == sorted(sizes, reverse=True)
+    _, plain, _ = run("topics", "m", "--by-size")
+    assert [int(line.split("\t")[1]) for line in plain.splitlines()] == sizes
+
+
+def test_no_arguments_show_help(run):
+    code, out, err = run()
+    assert code == 2
+    assert "train" in out + err
+
+
+def test_an_interruption_before_the_first_sweep_says_so(run, texts, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("polyaurn.readers.read_corpus", interrupted)
+    code, _, err = run("train", texts, "--out", "m")
+    assert code == cli.INTERRUPTED
+    assert "nothing was written" in err
 
 
 def shell(*arguments, **options):

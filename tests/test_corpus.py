@@ -86,10 +86,12 @@ def test_document_frequency_counts_each_document_once():
 
 
 def test_split_is_reproducible_and_complete(small):
-    train, test = small.split(0.25, seed=3)
-    again, _ = small.split(0.25, seed=3)
-    other, _ = small.split(0.25, seed=4)
-    assert train.fingerprint == again.fingerprint
+    train, test = small.split(0.25, random_state=3)
+    again, _ = small.split(0.25, random_state=3)
+    other, _ = small.split(0.25, random_state=4)
+    assert train == again
+    assert hash(train) == hash(again)
+    assert train != other
     assert train.fingerprint != other.fingerprint
     assert (train.n_documents, test.n_documents) == (45, 15)
     assert train.n_tokens + test.n_tokens == small.n_tokens
@@ -130,6 +132,11 @@ def test_fingerprint_sees_every_part():
         (lambda: Corpus([0, 2, 1, 3], [0, 0, 0], ("a",)), "must not decrease"),
         (lambda: Corpus.from_texts("one string"), "several strings"),
         (lambda: Corpus.from_texts(["fine", None]), "Got NoneType"),
+        (lambda: Corpus.from_texts([["cat", "dog"]]), "join the words with blanks"),
+        (lambda: Corpus.from_texts(["fine"], token_pattern="["), "'token_pattern'"),
+        (lambda: Corpus.from_texts(["fine"], stop_words=5), "'stop_words'"),
+        (lambda: Corpus.from_texts(["fine"], min_count="3"), "'min_count' parameter must be a nu"),
+        (lambda: Corpus.from_matrix([[1, 2], [3]]), "rows of different lengths"),
         (lambda: Corpus.from_texts(["the", "and"]), "at least one word after"),
         (lambda: Corpus.from_texts(["fine"], stop_words="/no/such"), "cannot be read"),
         (lambda: Corpus.from_texts(["apple"], min_count=5), "leave at least one word"),

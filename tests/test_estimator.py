@@ -37,7 +37,7 @@ def test_trace_has_a_record_a_sweep(fitted):
     assert [r["sweep"] for r in fitted.trace_] == list(range(1, 31))
     assert list(fitted.trace_[0]) == [
         "sweep", "seconds", "phi_seconds", "z_seconds", "log_posterior", "phi_nonzeros",
-        "tokens_per_second",
+        "tokens_per_second", "work_per_token",
     ]  # fmt: skip
     evaluated = [r["sweep"] for r in fitted.trace_ if r["log_posterior"] is not None]
     assert evaluated == [7, 14, 21, 28, 30]
@@ -94,8 +94,11 @@ def test_callbacks_see_every_sweep_and_may_stop():
     assert seen == [(i, i) for i in range(1, 6)]
     assert lda.n_iter_ == 5
     assert LDA(2, max_iter=3, callbacks=watch).fit(TEXTS).n_iter_ == 3
-    with pytest.raises(InputError, match="'callbacks'"):
-        LDA(2, callbacks=[3]).fit(TEXTS)
+    numpy_true = LDA(2, max_iter=9, callbacks=lambda state, info: np.int64(info.sweep) == 4)
+    assert numpy_true.fit(TEXTS).n_iter_ == 4
+    for bad in ([3], 3, "print"):
+        with pytest.raises(InputError, match="'callbacks'"):
+            LDA(2, callbacks=bad).fit(TEXTS)
 
 
 def test_an_interruption_keeps_the_last_sweep():
@@ -122,7 +125,7 @@ def test_scikit_learn_conventions():
 
 
 def test_empty_documents_are_kept_and_noted():
-    with pytest.warns(UserWarning, match="1 of 3 documents are empty"):
+    with pytest.warns(UserWarning, match="1 of 3 documents is empty"):
         lda = LDA(2, max_iter=3).fit(["cat dog", "", "star moon"])
     assert lda.doc_topic_counts_.sum(axis=1).A1.tolist() == [2, 0, 2]
     assert lda.model_.doc_topics()[1] == pytest.approx([0.5, 0.5])
@@ -144,6 +147,8 @@ BAD = [
     ({"n_components": 0}, "'n_components' parameter must be an integer from 1 to 65,535. Got 0"),
     ({"n_components": 65_536}, "Got 65,536 instead; topics are stored in 16 bits"),
     ({"n_components": 2.5}, "Got 2.5"),
+    ({"doc_topic_prior": None}, "Got None"),
+    ({"doc_topic_prior": float("inf")}, "finite, and above zero"),
     ({"doc_topic_prior": 0}, "'doc_topic_prior' parameter must be a positive number"),
     ({"doc_topic_prior": [0.1, -1.0]}, "Got -1.0 at position 1"),
     ({"doc_topic_prior": [0.1]}, "Got an array of shape (1,)"),
@@ -166,16 +171,43 @@ def test_bad_parameters_are_one_sentence(parameters, says):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("X", ["one string", 7, [1, 2], [], {"a": 1}])
+class Frame:
+    """As much of a data frame as is looked at."""
+
+    ndim = 2
+    columns = ("cat", "star")
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([[2, 0], [0, 3]])
+
+
+def test_a_data_frame_names_its_words():
+    assert LDA(2, max_iter=2).fit(Frame()).corpus_.vocab == ("cat", "star")
+
+
+def test_fit_transform_gives_mixtures():
+    mixtures = LDA(2, max_iter=5).fit_transform(TEXTS)
+    assert mixtures.shape == (40, 2)
+    assert mixtures.sum(axis=1) == pytest.approx(np.ones(40))
+
+
+@pytest.mark.parametrize("X", ["one string", 7, [1, 2], [], {"a": 1}, ["cat dog", None]])
 def test_bad_documents_are_one_sentence(X):
     with pytest.raises(InputError):
         LDA(2).fit(X)
 
 
 def test_a_state_of_another_corpus_is_refused(small):
-    state, _ = next(sweeps(Corpus.from_texts(TEXTS), 2))
-    with pytest.raises(InputError, match="'start'"):
-        sweeps(small, 2, start=state)
+    state, _ = next(sweeps(TEXTS, 20))
+    with pytest.raises(InputError, match="'start' parameter must be a State of this corpus"):
+        sweeps(small, 20, start=state)
+    with pytest.raises(InputError, match="with at most 2 topics"):
+        sweeps(TEXTS, 2, start=state)
+    with pytest.raises(InputError, match="Got int instead"):
+        sweeps(TEXTS, 2, start=5)
+    wrong = state._replace(z=np.roll(state.z, 1))
+    with pytest.raises(InputError, match="contradicts itself"):
+        sweeps(TEXTS, 20, start=wrong)
 
 
 def test_save_and_load(fitted, tmp_path):

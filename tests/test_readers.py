@@ -96,6 +96,31 @@ def test_mallet_with_blanks_and_tables_without_names(tmp_path):
     assert corpus.vocab == ("apple", "green", "leaf", "red")
 
 
+def test_separators(tmp_path):
+    commas = write(tmp_path / "t.tsv", "id\ttext, really\tmore\n1\tred, green, blue\tx\n")
+    assert read_corpus(commas, text_column="text, really").vocab == ("blue", "green", "red")
+    semicolons = write(tmp_path / "t.csv", 'id;"a,b,c,d";text\n1;x;red leaf\n')
+    assert read_corpus(semicolons).vocab == ("leaf", "red")
+    bars = write(tmp_path / "b.csv", "id|text\n1|red leaf\n")
+    assert read_corpus(bars, separator="|").vocab == ("leaf", "red")
+
+
+def test_hidden_files_are_passed_over(tmp_path):
+    (tmp_path / "sub").mkdir()
+    for name in ("a.txt", "sub/b.txt", ".hidden.txt", "sub/._b.txt"):
+        write(tmp_path / name, "red leaf")
+    assert read_corpus(tmp_path).doc_names == ("a.txt", "sub/b.txt")
+
+
+def test_an_empty_line_in_a_vocabulary_is_named(tmp_path):
+    write(tmp_path / "docword.t.txt", "1\n3\n1\n1 1 1\n")
+    write(tmp_path / "vocab.t.txt", "a\n\nc\n")
+    with pytest.raises(InputError, match=r"vocab.t.txt', line 2: expected a word"):
+        read_corpus(tmp_path / "docword.t.txt")
+    with pytest.raises(InputError, match="'path' parameter"):
+        read_corpus(3)
+
+
 def test_parquet(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
@@ -107,6 +132,10 @@ def test_parquet(tmp_path):
     assert corpus.n_empty == 1
     with pytest.raises(InputError, match="'id', 'text'"):
         read_corpus(path, text_column="body")
+    numbers = tmp_path / "n.parquet"
+    pq.write_table(pa.table({"text": [1, 2]}), numbers)
+    with pytest.raises(InputError, match="which holds int64"):
+        read_corpus(numbers)
     write(tmp_path / "bad.parquet", "PAR1 but no more")
     with pytest.raises(InputError, match="readable Parquet file"):
         read_corpus(tmp_path / "bad.parquet")
@@ -190,8 +219,8 @@ BAD_FILES = [
     ("toy.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 1\n", {}, "Truncat"),
     ("toy.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 1 0.5\n", {}, "0.5"),
     ("t.csv", "a,b\n1,2\n", {}, "has 'a', 'b'"),
-    ("t.csv", "id,text\n1\n", {}, "row 2: expected columns [1]"),
-    ("t.csv", "1,2\n", {"text_column": 7}, "row 1: expected columns [7]"),
+    ("t.csv", "id,text\n1\n", {}, "row 2: expected at least 2 columns. Got 1"),
+    ("t.csv", "1,2\n", {"text_column": 7}, "row 1: expected at least 8 columns. Got 2"),
     ("t.csv", "id,text\n", {}, "at least one document"),
     ("lines.txt", "the and\nof\n", {}, "at least one word after"),
     ("lines.txt", b"fine\n\xff\xfe\n", {}, "line 2: expected utf-8 text. Got byte 0xff"),
@@ -201,6 +230,13 @@ BAD_FILES = [
     ("lines.txt", "onlyname\n", {"format": "mallet"}, "line 1: expected MALLET's three columns"),
     ("toy.svm", "1 1:2\n", {"stop_words": None}, "'stop_words' parameter is for text"),
     ("toy.svm", "1 3:2\n", {"vocabulary": ["a"]}, "must have 3 words"),
+    ("toy.mtx", bytes(range(256)) * 20, {}, "binary"),
+    ("toy.mtx", b"\xc3\x28 random \xff", {}, "line 1: expected the banner"),
+    ("toy.mtx", "%%MatrixMarket nonsense\n\n\x01\x02", {}, "must be a MatrixMarket matrix"),
+    ("t.csv", 'id,text\n1,"open\n2,x\n', {}, "is a quotation mark left open?"),
+    ("t.csv", "id,text\n1,x\n", {"separator": "::"}, "'separator' parameter"),
+    ("t.txt", "fine\n", {"bogus": 1}, "'bogus' parameter is unknown"),
+    ("t.bin", b"PK\x03\x04\0\0\0", {}, "is binary"),
     ("docword.none.txt", uci(), {}, "beside it as 'vocab.none.txt'"),
 ]
 

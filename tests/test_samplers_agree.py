@@ -31,7 +31,7 @@ def levels(corpus, kernels):
         state = State(z, kernels.count(layout, z, workers), 0)
         kept = []
         while state.sweep < SWEEPS:
-            state, _, _ = sweep(layout, state, priors, kernels, seed, workers)
+            state, _ = sweep(layout, state, priors, kernels, seed, workers)
             if state.sweep > BURN_IN and state.sweep % 10 == 0:
                 kept.append(log_posterior(corpus, state, priors, workers))
         return np.mean(kept)

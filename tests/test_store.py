@@ -1,5 +1,4 @@
 import json
-import os
 
 import numpy as np
 import pytest
@@ -40,6 +39,7 @@ def test_header_tells_what_repeats_the_run(model, tmp_path):
     assert facts["seed"] == 0
     assert facts["sweeps"] == 5
     assert facts["sampler"] == "polya-urn"
+    assert (facts["doc_topic_prior"], facts["topic_word_prior"]) == ("vector", 0.01)
     assert len(facts["corpus_sha256"]) == 64
 
 
@@ -67,10 +67,15 @@ def test_a_model_is_replaced_only_with_force_and_other_files_never(model, tmp_pa
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "m", "other"]
 
 
-def test_a_folder_without_permission_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
-    with pytest.raises(InputError, match="no permission"):
+def test_a_folder_that_cannot_be_written_is_refused_before_long_work(tmp_path, monkeypatch):
+    def denied(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", denied)  # root may write anywhere
+    with pytest.raises(InputError, match="Permission denied"):
         check_target(tmp_path / "m")
+    with pytest.raises(InputError, match="must be a path"):
+        check_target(None)
 
 
 def test_a_failed_write_leaves_nothing(model, tmp_path, monkeypatch):
@@ -94,6 +99,11 @@ def test_missing_damaged_and_newer_models(model, tmp_path):
     with pytest.raises(InputError, match="upgrade polyaurn"):
         load(folder)
     (folder / HEADER).write_text(json.dumps(header))
+    vocab = (folder / "vocab.txt").read_text()
+    (folder / "vocab.txt").write_text(vocab + "extra\n")
+    with pytest.raises(InputError, match="do not belong together"):
+        load(folder)
+    (folder / "vocab.txt").write_text(vocab)
     arrays = (folder / "arrays.npz").read_bytes()
     (folder / "arrays.npz").write_bytes(arrays[: len(arrays) // 2])
     with pytest.raises(InputError, match="damaged model"):

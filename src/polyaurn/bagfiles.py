@@ -1,6 +1,7 @@
 """Files that already hold counts: UCI bag of words, MatrixMarket, SVMlight and LDA-C."""
 
 import gzip
+import io
 import re
 import zlib
 from collections.abc import Iterator, Sequence
@@ -11,8 +12,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.corpus import Corpus, check_vocabulary
+from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.naming import check_vocabulary
 
 _PIECE = 1 << 24  # bytes read at a time
 
@@ -60,7 +62,6 @@ def read_uci(path: Path, vocabulary: Any = None) -> Corpus:
 
     with open_bytes(path) as file:
         D, W, NNZ = (_header(file, path, i, what) for i, what in enumerate(_UCI_HEADER))
-        words = find_vocabulary(path, vocabulary, W, required=True)
         parts, line, total = [], 3, 0
         for piece in _whole_lines(file):
             most = np.count_nonzero(np.frombuffer(piece, np.uint8) == 10)
@@ -87,6 +88,7 @@ def read_uci(path: Path, vocabulary: Any = None) -> Corpus:
     )
     if not count.any():
         raise InputError(f"The file '{path}' must hold at least one token. Got no counts at all.")
+    words = find_vocabulary(path, vocabulary, W, required=True)
     return _from_triplets(document, word, count, D, words)
 
 
@@ -121,8 +123,8 @@ def _uci_complaint(path: Path, line: int, text: bytes, D: int, W: int) -> str:
             )
     return (
         f"{place} a count that is whole, not negative and below 2**31. Got "
-        f"{fields[2].decode(errors='replace')!r} in {shown!r}; topic models need counts, not "
-        "weights."
+        f"{fields[2].decode(errors='replace')!r} in {shown!r}; correct the line, and give counts, "
+        "not weights."
     )
 
 
@@ -156,10 +158,11 @@ def read_pairs(path: Path, vocabulary: Any = None, *, ldac: bool = False) -> Cor
             n, read, bad = parse_pairs(text, label, length, word, count)
             if bad >= 0:
                 shown = piece[bad : piece.index(b"\n", bad)][:60].decode(errors="replace")
+                first = "pairs" if ldac else "label"
                 raise InputError(
-                    f"The file '{path}', line {lines + read + 1}: expected 'label id:count ...' "
-                    f"with whole, non-negative numbers below 2**31. Got {shown!r}; topic models "
-                    "need counts, not weights."
+                    f"The file '{path}', line {lines + read + 1}: expected '{first} id:count ...' "
+                    f"with whole, non-negative numbers below 2**31. Got {shown!r}; correct the "
+                    "line, and give counts, not weights."
                 )
             lines += read
             parts.append([label, length, word[:n], count[:n]])
@@ -199,12 +202,19 @@ def read_matrix_market(path: Path, vocabulary: Any = None, *, transpose: bool = 
     import scipy.io
 
     with open_bytes(path) as file:
-        try:
-            matrix = scipy.io.mmread(file)
-        except (ValueError, OverflowError) as error:
+        head = file.read(1 << 16)
+        if not head.startswith(b"%%MatrixMarket") or not head.replace(b"\r", b"").isascii():
             raise InputError(
-                f"The file '{path}' must be a MatrixMarket matrix of counts. {error}; correct the "
-                "line, or copy the file again if it ends there."
+                f"The file '{path}', line 1: expected the banner '%%MatrixMarket matrix ...'. Got "
+                f"{head[:30].decode('latin-1')!r}; is it another format?"
+            )
+        try:
+            matrix = scipy.io.mmread(io.BytesIO(head + file.read()))
+        except (ValueError, OverflowError, OSError) as error:
+            raise InputError(
+                f"The file '{path}' must be a MatrixMarket matrix of counts. "
+                f"{str(error).rstrip('.')}; correct the line, or copy the file again if it ends "
+                "there."
             ) from None
     matrix = sp.csr_matrix(matrix.T if transpose else matrix)
     words = find_vocabulary(path, vocabulary, matrix.shape[1], required=False)
@@ -267,6 +277,11 @@ def find_vocabulary(
                     f"The {source}, line {line}: expected UTF-8 text. Got byte "
                     f"0x{error.object[error.start]:02x}; convert the file to UTF-8."
                 ) from None
+        if "" in listed:
+            raise InputError(
+                f"The {source}, line {listed.index('') + 1}: expected a word. Got an empty line; "
+                "remove it, or name the word."
+            )
         words = check_vocabulary(listed, source)
     else:
         source = "'vocabulary' parameter"

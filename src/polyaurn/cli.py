@@ -1,11 +1,33 @@
 """The command line. Heavy imports wait inside the commands, so that help is immediate."""
 
+import re
 import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from polyaurn.cli_options import (
+    CorpusPath,
+    Encoding,
+    Format,
+    MaxDocFraction,
+    MaxWords,
+    MinCount,
+    ModelPath,
+    NameColumn,
+    Ngrams,
+    Quiet,
+    Separator,
+    StopWords,
+    TextColumn,
+    TokenPattern,
+    Transpose,
+    Vocabulary,
+    Words,
+)
 from polyaurn.errors import InputError
 
 if TYPE_CHECKING:
@@ -13,6 +35,18 @@ if TYPE_CHECKING:
     from polyaurn.model import TopicModel
 
 INTERRUPTED = 130
+UsageError: Any = typer.BadParameter.__bases__[0]  # of click, or of the copy typer brings
+DEMO_FOLDER = Path("polyaurn-demo")
+OPTIONS = {  # what the command line calls the parameters of Python
+    "max_iter": "--sweeps",
+    "doc_topic_prior": "--alpha",
+    "topic_word_prior": "--beta",
+    "random_state": "--seed",
+    "n_jobs": "--threads",
+    "evaluate_every": "--eval-every",
+    "n_words": "--words",
+    "ngram_range": "--ngrams",
+}
 
 app = typer.Typer(
     name="polyaurn",
@@ -23,80 +57,26 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-CorpusPath = Annotated[
-    Path,
-    typer.Argument(
-        help="Counts (UCI docword, MatrixMarket, SVMlight, LDA-C) or text (one document a line, "
-        "CSV, TSV, Parquet, a folder of .txt files, MALLET's three columns), plain or gzipped.",
-        show_default=False,
-    ),
-]
-ModelPath = Annotated[Path, typer.Argument(help="A model folder.", show_default=False)]
-_READING = "Reading the corpus"
-MinCount = Annotated[
-    int | None,
-    typer.Option(help="Drop words seen fewer times than this.", rich_help_panel=_READING),
-]
-MaxDocFraction = Annotated[
-    float,
-    typer.Option(
-        help="Drop words found in more than this share of documents.", rich_help_panel=_READING
-    ),
-]
-MaxWords = Annotated[
-    int | None,
-    typer.Option(help="Keep this many words, by TF-IDF.", rich_help_panel=_READING),
-]
-StopWords = Annotated[
-    str | None,
-    typer.Option(
-        help="Of text: 'english' (default), 'none', or a file with one word a line.",
-        rich_help_panel=_READING,
-    ),
-]
-Ngrams = Annotated[
-    int | None,
-    typer.Option(help="Of text: count runs of up to this many words.", rich_help_panel=_READING),
-]
-TokenPattern = Annotated[
-    str | None,
-    typer.Option(help="Of text: regular expression of a word.", rich_help_panel=_READING),
-]
-TextColumn = Annotated[
-    str | None,
-    typer.Option(
-        help="Of a table: name of the text column, or its number from 0 if the table has no names.",
-        rich_help_panel=_READING,
-    ),
-]
-NameColumn = Annotated[
-    str | None,
-    typer.Option(help="Of a table: column with document names.", rich_help_panel=_READING),
-]
-Vocabulary = Annotated[
-    Path | None,
-    typer.Option(help="Of counts: file with one word a line.", rich_help_panel=_READING),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        help="What the file is, where its look misleads: uci, matrix-market, svmlight, ldac, "
-        "lines, table, parquet, folder, mallet.",
-        rich_help_panel=_READING,
-    ),
-]
-Encoding = Annotated[str, typer.Option(help="Of text files.", rich_help_panel=_READING)]
-Transpose = Annotated[
-    bool,
-    typer.Option(
-        "--transpose", help="The MatrixMarket file has words in rows.", rich_help_panel=_READING
-    ),
-]
-Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for each topic.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+class Stopped(Exception):  # noqa: N818
+    """Ctrl-C came before there was anything to keep."""
+
+
+def stoppable(command: Callable[..., None]) -> Callable[..., None]:
+    """Let Ctrl-C out of a command as `Stopped`, which typer does not take for its own."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise Stopped from None
+
+    return run
 
 
 @app.command()
+@stoppable
 def train(
     corpus: CorpusPath,
     out: Annotated[Path, typer.Option(help="Folder for the model.", show_default=False)],
@@ -132,6 +112,7 @@ def train(
     token_pattern: TokenPattern = None,
     text_column: TextColumn = None,
     name_column: NameColumn = None,
+    separator: Separator = None,
     vocabulary: Vocabulary = None,
     format: Format = None,
     encoding: Encoding = "utf-8",
@@ -150,7 +131,8 @@ def train(
     check_topics(topics, "--topics")
     check_sampler(sampler, "--sampler")
     check_target(out, force=force, name="--out")
-    _check_trace(trace)
+    _check_words(words)
+    _check_trace(trace, corpus, force)
     documents = _read(
         corpus,
         quiet=quiet,
@@ -160,6 +142,7 @@ def train(
         vocabulary=vocabulary,
         text_column=text_column,
         name_column=name_column,
+        separator=separator,
         format=format,
         encoding=encoding,
         transpose=transpose,
@@ -203,10 +186,11 @@ def topics(
     loaded = load(model)
     if json:
         sizes = loaded.topic_sizes.tolist()
+        listed = loaded.topics(words, weights=True)
         _print_json(
             [
-                {"topic": k, "tokens": sizes[k], "words": [list(pair) for pair in pairs]}
-                for k, pairs in enumerate(loaded.topics(words, weights=True))
+                {"topic": k, "tokens": sizes[k], "words": [list(pair) for pair in listed[k]]}
+                for k in _order(loaded, by_size)
             ]
         )
     else:
@@ -214,6 +198,7 @@ def topics(
 
 
 @app.command()
+@stoppable
 def info(
     corpus: CorpusPath,
     json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
@@ -225,6 +210,7 @@ def info(
     token_pattern: TokenPattern = None,
     text_column: TextColumn = None,
     name_column: NameColumn = None,
+    separator: Separator = None,
     vocabulary: Vocabulary = None,
     format: Format = None,
     encoding: Encoding = "utf-8",
@@ -238,13 +224,14 @@ def info(
 
     documents = _read(
         corpus,
-        quiet=True,
+        quiet=json,
         min_count=min_count,
         max_doc_fraction=max_doc_fraction,
         max_words=max_words,
         vocabulary=vocabulary,
         text_column=text_column,
         name_column=name_column,
+        separator=separator,
         format=format,
         encoding=encoding,
         transpose=transpose,
@@ -273,8 +260,9 @@ def info(
 
 
 @app.command()
+@stoppable
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the model.")] = Path("polyaurn-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the model.")] = DEMO_FOLDER,
     topics: Annotated[int, typer.Option("--topics", "-k", help="Number of topics.")] = 40,
     sweeps: Annotated[int, typer.Option(help="Sweeps over the corpus.")] = 300,
     seed: Annotated[int, typer.Option(help="The seed.")] = 0,
@@ -291,7 +279,8 @@ def demo(
     from polyaurn.store import check_target
 
     check_topics(topics, "--topics")
-    check_target(out, force=True, name="--out")
+    replace = out == DEMO_FOLDER  # an earlier demo may go, a model of the user's may not
+    check_target(out, force=replace, name="--out")
     with status("reading docstrings", show=not quiet) as say:
         corpus = python_docs(on_file=lambda i, n: say(f"reading docstrings, file {i} of {n}"))
     if not quiet:
@@ -299,7 +288,7 @@ def demo(
     model, stopped = _fit(
         corpus,
         out=out,
-        force=True,
+        force=replace,
         trace=None,
         quiet=quiet,
         n_components=topics,
@@ -334,7 +323,7 @@ def _options(
 
 def _read(path: Path, *, quiet: bool, text: dict[str, Any], **options: Any) -> "Corpus":
     from polyaurn.progress import status
-    from polyaurn.readers import read_corpus
+    from polyaurn.readers import read_corpus, recognise
 
     for name in ("text_column", "name_column"):
         if options[name] is not None and options[name].lstrip("-").isdigit():
@@ -348,12 +337,9 @@ def _read(path: Path, *, quiet: bool, text: dict[str, Any], **options: Any) -> "
     with status(f"reading {path}", show=not quiet):
         corpus = read_corpus(path, **options, **chosen)
     if not quiet:
-        _note(f"{path}: {corpus!r}")
-    if corpus.n_empty:
-        _note(
-            f"Note: {corpus.n_empty:,} of {corpus.n_documents:,} documents are empty; they keep "
-            "their place and have no topics of their own."
-        )
+        _note(f"{path}, read as {options['format'] or recognise(path)}: {corpus!r}")
+        if corpus.n_empty:
+            _note(f"Note: {corpus.note_of_empty_documents()}")
     return corpus
 
 
@@ -395,7 +381,7 @@ def _show_topics(
 ) -> None:
     sizes = model.topic_sizes
     listed = model.topics(n_words)
-    order = sorted(range(model.n_topics), key=lambda k: -sizes[k] if by_size else k)[:most]
+    order = _order(model, by_size)[:most]
     if not sys.stdout.isatty():
         for k in order:
             typer.echo(f"{k}\t{sizes[k]}\t{' '.join(listed[k])}")
@@ -413,6 +399,11 @@ def _show_topics(
     Console().print(table)
 
 
+def _order(model: "TopicModel", by_size: bool) -> list[int]:
+    sizes = model.topic_sizes
+    return sorted(range(model.n_topics), key=lambda k: -sizes[k] if by_size else k)
+
+
 def _prior(value: str, name: str) -> Any:
     try:
         return float(value)
@@ -428,7 +419,17 @@ def _prior(value: str, name: str) -> Any:
         ) from None
 
 
-def _check_trace(path: Path | None) -> None:
+def _check_words(words: int) -> None:
+    if words < 1:
+        raise InputError(f"The '--words' option must be at least 1. Got {words} instead.")
+
+
+def _check_trace(path: Path | None, corpus: Path, force: bool) -> None:
+    if path is not None and path.exists() and (not force or path.resolve() == corpus.resolve()):
+        raise InputError(
+            f"The '--trace' option must name a new file. '{path}' is there already; choose another "
+            "name, or replace an old trace with --force."
+        )
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise InputError(
             f"The '--trace' option must name a file in a folder that exists. Got '{path}'; create "
@@ -449,13 +450,34 @@ def _note(message: str) -> None:
 def main() -> None:
     """Run the command line; bad input is one sentence and exit code 2."""
     try:
-        app()
+        code = app(prog_name="polyaurn", standalone_mode=False)
     except InputError as error:
-        typer.echo(f"polyaurn: {error}", err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("polyaurn: stopped; nothing was written.", err=True)
-        sys.exit(INTERRUPTED)
+        _fail(_in_options(str(error)))
+    except UsageError as error:
+        if not error.format_message() or type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+            sys.exit(2)
+        name = error.ctx.command_path if error.ctx else "polyaurn"
+        _fail(f"{error.format_message().rstrip('.')}; see '{name} --help'.")
+    except (Stopped, KeyboardInterrupt, typer.Abort):
+        _note("polyaurn: stopped; nothing was written.")
+        code = INTERRUPTED
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> NoReturn:
+    _note(f"polyaurn: {message}")
+    sys.exit(2)
+
+
+def _in_options(message: str) -> str:
+    """Say '--min-count' where the message says 'min_count', as the user typed it."""
+
+    def rename(found: re.Match[str]) -> str:
+        name = found.group(1)
+        return f"'{OPTIONS.get(name, '--' + name.replace('_', '-'))}' option"
+
+    return re.sub(r"'([a-z_]+)' parameter", rename, message)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The one input type, and all that is checked about documents."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,33 +11,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from polyaurn.errors import InputError
+from polyaurn.naming import Numbered, check_vocabulary
 from polyaurn.rng import Purpose, bits, check_seed, key
 from polyaurn.state import I32, I64
-
-
-class Numbered(Sequence[str]):
-    """Names '1', '2', ... that take no memory."""
-
-    def __init__(self, length: int) -> None:
-        self._length = length
-
-    def __len__(self) -> int:
-        return self._length
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [str(i + 1) for i in range(self._length)[index]]
-        return str(range(self._length)[index] + 1)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or isinstance(other, str):
-            return NotImplemented
-        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Numbered({self._length})"
+from polyaurn.text import WORD, count_words, words_to_keep
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +112,12 @@ class Corpus:
         min_count: int = 1,
         max_doc_fraction: float = 1.0,
         max_words: int | None = None,
-        **text_options: Any,
+        stop_words: Any = "english",
+        ngram_range: tuple[int, int] = (1, 1),
+        lowercase: bool = True,
+        token_pattern: str = WORD,
+        tokenizer: Callable[[str], Iterable[str]] | None = None,
+        strip_accents: str | None = None,
     ) -> "Corpus":
         """Count the words of texts.
 
@@ -151,19 +133,33 @@ class Corpus:
             Drop words that occur in more than this share of the documents.
         max_words : int, optional
             Keep this many words, those of highest TF-IDF.
-        **text_options
-            ``stop_words`` ("english" by default, a list of words, or None), ``ngram_range``,
-            ``lowercase``, ``token_pattern``, ``tokenizer``, ``strip_accents``: arguments of
-            scikit-learn's CountVectorizer, see `polyaurn.text.count_words`.
+        stop_words : "english", iterable of str, path of a file with one word a line, or None
+            Words to leave out; the default is scikit-learn's English list.
+        ngram_range : pair of int
+            (1, 2) counts single words and pairs of neighbours.
+        lowercase : bool
+            Fold capitals.
+        token_pattern : str
+            Regular expression of a word; the default takes two or more word characters.
+        tokenizer : callable, optional
+            Splits a text into words, in place of `token_pattern`.
+        strip_accents : {"ascii", "unicode"}, optional
+            Fold accents.
 
         Returns
         -------
         Corpus
             With a vocabulary in alphabetical order.
         """
-        from polyaurn.text import count_words
-
-        matrix, vocabulary = count_words(texts, **text_options)
+        matrix, vocabulary = count_words(
+            texts,
+            stop_words=stop_words,
+            ngram_range=ngram_range,
+            lowercase=lowercase,
+            token_pattern=token_pattern,
+            tokenizer=tokenizer,
+            strip_accents=strip_accents,
+        )
         corpus = cls.from_matrix(matrix, vocabulary, doc_names=doc_names)
         return corpus.prune(
             min_count=min_count, max_doc_fraction=max_doc_fraction, max_words=max_words
@@ -190,7 +186,13 @@ class Corpus:
             Every word of the vocabulary is kept, whether it occurs or not.
         """
         if not sp.issparse(matrix):
-            matrix = np.asarray(matrix)
+            try:
+                matrix = np.asarray(matrix)
+            except ValueError:
+                raise InputError(
+                    "The 'matrix' parameter must be a two-dimensional array of counts. Got rows of "
+                    "different lengths; for lists of words use Corpus.from_texts."
+                ) from None
             if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
                 raise InputError(
                     "The 'matrix' parameter must be a two-dimensional array of counts, documents "
@@ -237,6 +239,14 @@ class Corpus:
         """How many documents have no token."""
         return int((np.diff(self.doc_ptr) == 0).sum())
 
+    def note_of_empty_documents(self) -> str:
+        """Return the sentence that tells users of empty documents."""
+        if self.n_empty == 1:
+            rest = "is empty; it keeps its place and has no topics of its own."
+        else:
+            rest = "are empty; they keep their place and have no topics of their own."
+        return f"{self.n_empty:,} of {self.n_documents:,} documents {rest}"
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the documents and the vocabulary, to tell corpora apart."""
@@ -246,6 +256,14 @@ class Corpus:
             digest.update(np.ascontiguousarray(array).view(np.uint8).data)
         digest.update("\n".join(self.vocab).encode())
         return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Corpus):
+            return NotImplemented
+        return self.fingerprint == other.fingerprint and self.doc_names == other.doc_names
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
 
     def __len__(self) -> int:
         return self.n_documents
@@ -298,15 +316,15 @@ class Corpus:
         word.flags.writeable = False
         return Corpus(ptr, word, self.vocab, names)
 
-    def split(self, test_fraction: float = 0.1, seed: int = 0) -> tuple["Corpus", "Corpus"]:
+    def split(self, test_fraction: float = 0.1, random_state: Any = 0) -> tuple["Corpus", "Corpus"]:
         """Split into training and test documents, the same for the same seed anywhere.
 
         Parameters
         ----------
         test_fraction : float
             Share of the documents that go to the test set, above 0 and below 1.
-        seed : int
-            Another seed gives another split.
+        random_state : int, None or NumPy generator
+            The seed; another one gives another split.
 
         Returns
         -------
@@ -325,7 +343,7 @@ class Corpus:
                 f"The 'test_fraction' parameter must leave documents on both sides. Got "
                 f"{test_fraction!r} of {D:,} documents; change it or use more documents."
             )
-        order = np.argsort(bits(key(check_seed(seed, "seed"), 0, Purpose.SPLIT), np.arange(D)))
+        order = np.argsort(bits(key(check_seed(random_state), 0, Purpose.SPLIT), np.arange(D)))
         test = np.zeros(D, bool)
         test[order[:n_test]] = True
         return self.select(~test), self.select(test)
@@ -355,8 +373,6 @@ class Corpus:
         Corpus
             With the vocabulary in the same order as before.
         """
-        from polyaurn.text import words_to_keep
-
         keep = words_to_keep(self, min_count, max_doc_fraction, max_words)
         if keep.all():
             return self
@@ -379,39 +395,34 @@ class Corpus:
         )
 
 
-def check_vocabulary(
-    vocabulary: Iterable[Any], source: str = "'vocab' parameter"
-) -> tuple[str, ...]:
-    """Return the vocabulary as a tuple of different one-line strings, or refuse it.
+def as_corpus(X: Any) -> Corpus:
+    """Return documents as a corpus: as they are, counted from strings, or from a matrix.
 
     Parameters
     ----------
-    vocabulary : iterable of str
-        The words.
-    source : str
-        Where they come from, for the error message.
+    X : Corpus, sparse or dense matrix of counts, data frame of counts, or strings
+        The documents.
 
     Returns
     -------
-    tuple of str
-        The words.
+    Corpus
+        A data frame's columns become the vocabulary.
     """
-    words = tuple(vocabulary)
-    if not words:
-        raise InputError(f"The {source} must hold at least one word. Got none.")
-    seen: dict[str, int] = {}
-    for v, word in enumerate(words):
-        if not isinstance(word, str) or "\n" in word or "\r" in word:
-            raise InputError(
-                f"The {source} must hold words, each a string on one line. Got {word!r} at "
-                f"position {v + 1}; convert it first."
-            )
-        if seen.setdefault(word, v) != v:
-            raise InputError(
-                f"The {source} must hold each word once. Got {word!r} at positions "
-                f"{seen[word] + 1} and {v + 1}; rename or merge them."
-            )
-    return words
+    if isinstance(X, Corpus):
+        return X
+    if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2):
+        columns = getattr(X, "columns", None)
+        return Corpus.from_matrix(X, None if columns is None else [str(name) for name in columns])
+    items = list(X) if isinstance(X, Iterable) and not isinstance(X, str | dict) else []
+    if any(isinstance(item, str) for item in items):
+        return Corpus.from_texts(items)
+    if items and all(isinstance(item, list | tuple | np.ndarray) for item in items):
+        return Corpus.from_matrix(np.asarray(items))
+    what = "one string" if isinstance(X, str) else type(X).__name__
+    raise InputError(
+        "The 'X' parameter must be a Corpus, a matrix of counts, or several strings. Got "
+        f"{what} instead; put strings in a list, or read a file with polyaurn.read_corpus."
+    )
 
 
 def _check_counts(csr: sp.csr_matrix) -> None:

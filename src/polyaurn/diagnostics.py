@@ -37,7 +37,7 @@ def log_posterior(
         In nats, for the whole corpus.
     """
     from polyaurn.kernels.joint import score_documents, score_words
-    from polyaurn.kernels.layout import TOKENS_A_RANGE, WORD_RANGES, even_ranges
+    from polyaurn.kernels.layout import LEAST_WORK, TOKENS_A_RANGE, WORD_RANGES, even_ranges
 
     workers = workers or Workers(1)
     alpha, beta = priors
@@ -46,7 +46,8 @@ def log_posterior(
         score_documents,
         [(lo, hi, corpus.doc_ptr, state.z, alpha, alpha.sum()) for lo, hi in pairwise(doc_ranges)],
     )
-    word_ranges = np.linspace(0, corpus.n_words, WORD_RANGES + 1).astype(np.int64)
+    n_ranges = min(WORD_RANGES, 1 + corpus.n_words // LEAST_WORK)
+    word_ranges = np.linspace(0, corpus.n_words, n_ranges + 1).astype(np.int64)
     words = workers.run(
         score_words,
         [(lo, hi, *state.counts, beta) for lo, hi in pairwise(word_ranges)],

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from polyaurn.corpus import Corpus
+from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.errors import InputError
 from polyaurn.kernels import DEFAULT_SAMPLER
 from polyaurn.model import TopicModel
@@ -17,7 +17,6 @@ from polyaurn.progress import training_line
 from polyaurn.rng import check_seed
 from polyaurn.sampler import sweeps
 from polyaurn.state import Info, State, check_topics, make_priors
-from polyaurn.store import save
 
 Callback = Callable[[State, Info], Any]
 
@@ -64,7 +63,8 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         Topic-word counts plus the prior; rows divided by their sums are word probabilities.
     trace_ : list of dict
         One record a sweep: sweep, seconds, phi_seconds, z_seconds, log_posterior (None where
-        it was not computed), phi_nonzeros, tokens_per_second.
+        it was not computed), phi_nonzeros, tokens_per_second,
+        work_per_token (the mean of min(topics in the document, topics of the word)).
     model_ : TopicModel
         All of the above as one immutable object that can be saved.
     corpus_ : Corpus
@@ -132,11 +132,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         seed = check_seed(self.random_state)
         callbacks = _as_callbacks(self.callbacks)
         if corpus.n_empty:
-            warnings.warn(
-                f"{corpus.n_empty:,} of {corpus.n_documents:,} documents are empty; they keep "
-                "their place and have no topics of their own.",
-                stacklevel=2,
-            )
+            warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
         trace: list[dict[str, Any]] = []
         state: State | None = None
         with training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line:
@@ -156,12 +152,29 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                 for state, info in chain:
                     trace.append(info.record())
                     line.sweep(info)
-                    if any([callback(state, info) is True for callback in callbacks]):
+                    if any([_says_stop(callback(state, info)) for callback in callbacks]):
                         break
             finally:
                 if state is not None:
                     self._keep(corpus, state, trace, seed)
         return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Train, and return the mixture of topics of each document.
+
+        Parameters
+        ----------
+        X : Corpus, sparse or dense matrix of counts, or sequence of str
+            The documents.
+        y : ignored
+            For scikit-learn's sake.
+
+        Returns
+        -------
+        ndarray of float64, D by K
+            Rows sum to one; see `TopicModel.doc_topics`.
+        """
+        return self.fit(X).model_.doc_topics()
 
     def _keep(self, corpus: Corpus, state: State, trace: list[dict[str, Any]], seed: int) -> None:
         K = check_topics(self.n_components)
@@ -175,7 +188,12 @@ class LDA(BaseEstimator):  # type: ignore[misc]
             state,
             priors,
             trace=trace,
-            parameters={"sampler": self.sampler, "seed": seed},
+            parameters={
+                "sampler": self.sampler,
+                "seed": seed,
+                "doc_topic_prior": _scalar(self.doc_topic_prior),
+                "topic_word_prior": _scalar(self.topic_word_prior),
+            },
         )
 
     @property
@@ -223,7 +241,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         Path
             The folder.
         """
-        return save(self._fitted(), path, force=force)
+        return self._fitted().save(path, force=force)
 
     def _fitted(self) -> TopicModel:
         model: TopicModel | None = self.__dict__.get("model_")
@@ -234,32 +252,20 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         return model
 
 
-def as_corpus(X: Any) -> Corpus:
-    """Return documents as a corpus: as they are, counted from strings, or from a matrix."""
-    if isinstance(X, Corpus):
-        return X
-    if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2):
-        return Corpus.from_matrix(X)
-    if isinstance(X, str):
-        raise InputError(
-            "The 'X' parameter must be a Corpus, a matrix of counts, or several strings. Got one "
-            "string instead; put it in a list, or read a file with polyaurn.read_corpus."
-        )
-    items = list(X) if isinstance(X, Iterable) else [X]
-    if items and all(isinstance(item, str) for item in items):
-        return Corpus.from_texts(items)
-    if items and all(isinstance(item, list | tuple | np.ndarray) for item in items):
-        return Corpus.from_matrix(np.asarray(items))
-    raise InputError(
-        "The 'X' parameter must be a Corpus, a matrix of counts, or several strings. Got "
-        f"{type(X).__name__} instead; see polyaurn.Corpus for ways to make one."
-    )
+def _scalar(prior: Any) -> float | str:
+    """Return a prior as it is written in a model's header; vectors lie in its arrays."""
+    return float(prior) if np.ndim(prior) == 0 else "vector"
+
+
+def _says_stop(answer: Any) -> bool:
+    return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
 def _as_callbacks(callbacks: Any) -> list[Callback]:
     if callbacks is None:
         return []
-    found = [callbacks] if callable(callbacks) else list(callbacks)
+    several = isinstance(callbacks, Iterable) and not isinstance(callbacks, str)
+    found = list(callbacks) if several else [callbacks]
     for callback in found:
         if not callable(callback):
             raise InputError(

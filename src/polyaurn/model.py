@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -132,9 +133,10 @@ class TopicModel:
             Topic by topic, words in decreasing order; equal ones in the order of the vocabulary.
             Only words that occur in the topic are listed, so a small topic may have fewer.
         """
-        if n_words < 1:
+        if not isinstance(n_words, int | np.integer) or n_words < 1:
             raise InputError(
-                f"The 'n_words' parameter must be at least 1. Got {n_words!r} instead."
+                f"The 'n_words' parameter must be a whole number, at least 1. Got {n_words!r} "
+                "instead."
             )
         beta = self.priors.beta
         found = []
@@ -161,6 +163,25 @@ class TopicModel:
         """
         mass = self.doc_topic_counts.toarray() + self.priors.alpha
         return np.asarray(mass / mass.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the model to a folder that `polyaurn.load` opens.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        force : bool
+            Replace a model that is there.
+
+        Returns
+        -------
+        Path
+            The folder.
+        """
+        from polyaurn.store import save
+
+        return save(self, path, force=force)
 
     def __repr__(self) -> str:
         return (

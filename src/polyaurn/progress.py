@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 from polyaurn.state import Info
 
+WIDE, NARROW = 100, 70  # columns of a terminal
+
 
 class Report(Protocol):
     """What a training loop tells a progress line."""
@@ -40,6 +42,8 @@ class TrainingLine:
         """Move the line to this sweep."""
         if info.log_posterior is not None:
             self._score = f"log posterior {info.log_posterior / self._tokens:.4f} a token"
+            if self._progress.console.width < WIDE:
+                self._score = f"lp/token {info.log_posterior / self._tokens:.4f}"
         self._progress.update(
             self._task,
             completed=info.sweep,
@@ -74,21 +78,28 @@ def training_line(n_sweeps: int, n_tokens: int, *, show: bool = True) -> Iterato
         yield Silence()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft
+    from rich.table import Column
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield Silence()
         return
-    columns = (
-        TextColumn("{task.description}"),
-        MofNCompleteColumn(),
-        BarColumn(bar_width=20),
-        TextColumn("{task.fields[score]}"),
-        TextColumn("{task.fields[speed]}"),
-        TimeLeft(elapsed_when_finished=True),
-    )
+    columns: list[ProgressColumn] = [
+        TextColumn(text, table_column=Column(no_wrap=True))
+        for text in (
+            "{task.description} {task.completed:,.0f}/{task.total:,.0f}",
+            "{task.fields[score]}",
+            "{task.fields[speed]}",
+            "left",
+        )
+    ]
+    columns.append(TimeLeft())
+    if console.width >= WIDE:
+        columns.insert(1, BarColumn(bar_width=20))
+    if console.width < NARROW:
+        del columns[1:3]  # keep how far, and how long
     with Progress(*columns, console=console, refresh_per_second=5) as progress:
         yield TrainingLine(progress, n_sweeps, n_tokens)
 

@@ -11,6 +11,14 @@ from polyaurn.errors import InputError
 
 BAG_FORMATS = ("uci", "matrix-market", "svmlight", "ldac")
 _PAIRS = re.compile(rb"\s*[-+.\d]+(\s+\d+:\S+)*\s*(#.*)?")
+TEXT_OPTIONS = (
+    "stop_words",
+    "ngram_range",
+    "lowercase",
+    "token_pattern",
+    "tokenizer",
+    "strip_accents",
+)
 TEXT_FORMATS = ("lines", "table", "parquet", "folder", "mallet")
 
 
@@ -21,6 +29,7 @@ def read_corpus(
     vocabulary: Any = None,
     text_column: str | int | None = None,
     name_column: str | int | None = None,
+    separator: str | None = None,
     encoding: str = "utf-8",
     transpose: bool = False,
     min_count: int | None = None,
@@ -48,6 +57,8 @@ def read_corpus(
         table whose first row is not names.
     name_column : str or int, optional
         Column of a table with document names.
+    separator : str, optional
+        Between the columns of a table; found by itself when not given.
     encoding : str
         Of text files.
     transpose : bool
@@ -66,7 +77,15 @@ def read_corpus(
     Corpus
         Empty documents keep their place.
     """
+    if not isinstance(path, str | Path):
+        raise InputError(f"The 'path' parameter must be a path. Got {path!r} instead.")
     path = Path(path)
+    for name in text_options:
+        if name not in TEXT_OPTIONS:
+            raise InputError(
+                f"The '{name}' parameter is unknown. Options for text are "
+                f"{', '.join(TEXT_OPTIONS)}."
+            )
     chosen = _check_format(format) or recognise(path)
     if chosen in BAG_FORMATS:
         if text_options:
@@ -81,7 +100,7 @@ def read_corpus(
                 f"The 'vocabulary' parameter is for bags of words, but '{path}' holds text "
                 f"({chosen}). Leave it out; words are found in the text."
             )
-        names, texts = _read_texts(path, chosen, encoding, text_column, name_column)
+        names, texts = _read_texts(path, chosen, encoding, text_column, name_column, separator)
         if not texts:
             raise InputError(f"The file '{path}' must hold at least one document. Got none.")
         try:
@@ -120,6 +139,11 @@ def recognise(path: Path) -> str:
     some = [line for line in lines if line.strip()][:50]
     if head.startswith(b"PAR1") or name.endswith((".parquet", ".pq")):
         return "parquet"
+    if b"\0" in head:
+        raise InputError(
+            f"The file '{path}' must be text or counts. It is binary; is it compressed by "
+            "something other than gzip, or a document of a word processor?"
+        )
     if head.startswith(b"%%MatrixMarket") or name.endswith(".mtx"):
         return "matrix-market"
     if name.startswith("docword.") or (
@@ -165,12 +189,17 @@ def _read_bag(path: Path, format: str, vocabulary: Any, transpose: bool) -> Corp
 
 
 def _read_texts(
-    path: Path, format: str, encoding: str, text_column: Any, name_column: Any
+    path: Path,
+    format: str,
+    encoding: str,
+    text_column: Any,
+    name_column: Any,
+    separator: str | None,
 ) -> textfiles.Texts:
     if format == "folder":
         return textfiles.read_folder(path, encoding)
     if format == "table" or (format == "mallet" and text_column is not None):
-        return textfiles.read_table(path, encoding, text_column, name_column)
+        return textfiles.read_table(path, encoding, text_column, name_column, separator)
     if format == "parquet":
         return textfiles.read_parquet(path, text_column, name_column)
     if format == "mallet":

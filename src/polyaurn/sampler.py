@@ -1,21 +1,24 @@
 """The only loop of the project: sweeps, one after another, as a generator."""
 
+import os
 from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
-from polyaurn.corpus import Corpus
+from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.diagnostics import log_posterior
 from polyaurn.errors import InputError
 from polyaurn.kernels import DEFAULT_SAMPLER, KernelSet, check_sampler, load_kernels
 from polyaurn.rng import check_seed
-from polyaurn.state import Info, Priors, State, check_topics, make_priors
+from polyaurn.state import Cost, Info, Priors, State, check_invariants, check_topics, make_priors
 from polyaurn.workers import Workers, count_threads
+
+CHECK = os.environ.get("POLYAURN_CHECK", "0") not in ("", "0")  # look for contradictions each sweep
 
 
 def sweep(
     layout: Any, state: State, priors: Priors, kernels: KernelSet, seed: int, workers: Workers
-) -> tuple[State, float, float]:
+) -> tuple[State, Cost]:
     """Do one sweep: draw Phi given the counts, then every topic given Phi.
 
     Parameters
@@ -37,20 +40,20 @@ def sweep(
     -------
     state : State
         Where the chain is now.
-    phi_seconds, z_seconds : float
+    cost : Cost
         What the two steps took, counting included in the second.
     """
     start = perf_counter()
     phi = kernels.draw_phi(layout, state.counts, priors, seed, state.sweep, workers)
     middle = perf_counter()
-    z = kernels.draw_z(layout, state.z, phi, seed, state.sweep, workers)
+    z, work = kernels.draw_z(layout, state.z, phi, seed, state.sweep, workers)
     counts = kernels.count(layout, z, workers)
     end = perf_counter()
-    return State(z, counts, state.sweep + 1, phi), middle - start, end - middle
+    return State(z, counts, state.sweep + 1, phi), Cost(middle - start, end - middle, work)
 
 
 def sweeps(
-    corpus: Corpus,
+    corpus: Any,
     n_components: int = 100,
     *,
     doc_topic_prior: Any = 0.1,
@@ -67,7 +70,7 @@ def sweeps(
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus : Corpus, matrix of counts, or sequence of str
         The documents.
     n_components : int
         Number of topics, K.
@@ -84,7 +87,8 @@ def sweeps(
     evaluate_every : int
         Compute the log posterior every so many sweeps, and after the last; 0 never.
     max_iter : int, optional
-        Stop after this many sweeps; without it the generator never ends by itself.
+        Stop when this many sweeps are done, those before `start` included; without it the
+        generator never ends by itself.
     start : State, optional
         Go on from here instead of from topics drawn uniformly.
     on_compile : callable, optional
@@ -109,6 +113,7 @@ def sweeps(
     >>> len(state.z) == corpus.n_tokens
     True
     """
+    corpus = as_corpus(corpus)
     K = check_topics(n_components)
     priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words)
     seed = check_seed(random_state)
@@ -116,11 +121,8 @@ def sweeps(
     threads = count_threads(n_jobs)
     _check_sweeps(max_iter, "max_iter", 1, optional=True)
     _check_sweeps(evaluate_every, "evaluate_every", 0)
-    if start is not None and len(start.z) != corpus.n_tokens:
-        raise InputError(
-            f"The 'start' parameter must be a state of this corpus ({corpus.n_tokens:,} tokens). "
-            f"Got one of {len(start.z):,} tokens; start anew, or use the corpus it came from."
-        )
+    if start is not None:
+        _check_start(start, corpus, K)
     return _chain(corpus, K, priors, kernels, seed, threads, evaluate_every, max_iter, start,
                   on_compile)  # fmt: skip
 
@@ -145,8 +147,10 @@ def _chain(
             state = State(z, kernels.count(layout, z, workers), 0)
         seconds = 0.0
         while max_iter is None or state.sweep < max_iter:
-            state, phi_seconds, z_seconds = sweep(layout, state, priors, kernels, seed, workers)
-            seconds += phi_seconds + z_seconds
+            state, cost = sweep(layout, state, priors, kernels, seed, workers)
+            seconds += cost.phi_seconds + cost.z_seconds
+            if CHECK:
+                check_invariants(corpus.word, corpus.n_words, K, state)
             evaluate = evaluate_every and (
                 state.sweep % evaluate_every == 0 or state.sweep == max_iter
             )
@@ -155,13 +159,14 @@ def _chain(
                 Info(
                     sweep=state.sweep,
                     seconds=seconds,
-                    phi_seconds=phi_seconds,
-                    z_seconds=z_seconds,
+                    phi_seconds=cost.phi_seconds,
+                    z_seconds=cost.z_seconds,
                     log_posterior=(
                         log_posterior(corpus, state, priors, workers) if evaluate else None
                     ),
                     phi_nonzeros=int((state.phi.last - state.phi.first).sum()) if state.phi else 0,
-                    tokens_per_second=corpus.n_tokens / (phi_seconds + z_seconds),
+                    tokens_per_second=corpus.n_tokens / (cost.phi_seconds + cost.z_seconds),
+                    work_per_token=cost.work / corpus.n_tokens,
                 ),
             )
 
@@ -188,10 +193,31 @@ def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) ->
         layout = kernels.make_layout(tiny, 2)
         z = kernels.start(layout, 0)
         state = State(z, kernels.count(layout, z, workers), 0)
-        state, _, _ = sweep(layout, state, priors, kernels, 0, workers)
+        state, _ = sweep(layout, state, priors, kernels, 0, workers)
         log_posterior(tiny, state, priors, workers)
     finally:
         announcer.cancel()
+
+
+def _check_start(start: Any, corpus: Corpus, K: int) -> None:
+    expected = f"a State of this corpus ({corpus.n_tokens:,} tokens) with at most {K:,} topics"
+    if not isinstance(start, State):
+        raise InputError(
+            f"The 'start' parameter must be {expected}. Got {type(start).__name__} instead."
+        )
+    topics = int(start.z.max(initial=0)) + 1
+    if len(start.z) != corpus.n_tokens or topics > K:
+        raise InputError(
+            f"The 'start' parameter must be {expected}. Got one of {len(start.z):,} tokens and "
+            f"{topics:,} topics; use the corpus and the number of topics it came from."
+        )
+    try:
+        check_invariants(corpus.word, corpus.n_words, K, start)
+    except AssertionError as error:
+        raise InputError(
+            f"The 'start' parameter must be {expected}. Got one that contradicts itself "
+            f"({error}); start anew."
+        ) from None
 
 
 def _check_sweeps(value: Any, name: str, least: int, *, optional: bool = False) -> None:

@@ -74,6 +74,17 @@ class State(NamedTuple):
     phi: Phi | None = None
 
 
+class Cost(NamedTuple):
+    """What a sweep cost: seconds of its two steps, and the work of the z step.
+
+    The work is the sum over tokens of min(K_d, K_v), as in the paper's complexity.
+    """
+
+    phi_seconds: float
+    z_seconds: float
+    work: int
+
+
 class Info(NamedTuple):
     """What one sweep tells about itself; the record of the trace."""
 
@@ -84,6 +95,7 @@ class Info(NamedTuple):
     log_posterior: float | None
     phi_nonzeros: int
     tokens_per_second: float
+    work_per_token: float
 
     def record(self) -> dict[str, Any]:
         """Return the sweep as one line of the trace."""
@@ -140,6 +152,8 @@ def make_priors(
 def _prior(value: Any, length: int, name: str, what: str) -> F64:
     expected = f"a positive number, or {length:,} of them (one for each of the {what})"
     try:
+        if value is None:
+            raise TypeError
         vector = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
@@ -157,7 +171,7 @@ def _prior(value: Any, length: int, name: str, what: str) -> F64:
         worst = float(np.atleast_1d(vector)[np.argmax(bad)])
         raise InputError(
             f"The '{name}' parameter must be {expected}. Got {worst!r}{where} instead; "
-            "priors are concentrations and must be above zero."
+            "priors are concentrations: finite, and above zero."
         )
     full = np.ascontiguousarray(np.broadcast_to(vector, (length,)))
     full.flags.writeable = False

@@ -18,9 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn._version import __version__
-from polyaurn.corpus import Numbered
 from polyaurn.errors import InputError
 from polyaurn.model import TopicModel
+from polyaurn.naming import Numbered
 from polyaurn.state import Priors
 
 FORMAT = "polyaurn-model"
@@ -45,6 +45,8 @@ def check_target(path: str | Path, *, force: bool = False, name: str = "path") -
     Path
         The folder, absolute.
     """
+    if not isinstance(path, str | Path):
+        raise InputError(f"The '{name}' parameter must be a path. Got {path!r} instead.")
     target = Path(path).absolute()
     if target.exists():
         if not target.is_dir():
@@ -65,11 +67,14 @@ def check_target(path: str | Path, *, force: bool = False, name: str = "path") -
     parent = target.parent
     while not parent.exists():
         parent = parent.parent
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+    try:
+        with tempfile.TemporaryDirectory(prefix=".polyaurn", dir=parent):
+            pass
+    except OSError as error:
         raise InputError(
-            f"The folder '{path}' cannot be written: no permission in '{parent}'. Choose a folder "
-            "of your own."
-        )
+            f"The folder '{path}' cannot be written: {error.strerror} in '{parent}'. Choose a "
+            "folder of your own."
+        ) from None
     return target
 
 
@@ -149,7 +154,7 @@ def load(path: str | Path) -> TopicModel:
         K, D, V = (facts[name] for name in ("n_topics", "n_documents", "n_words"))
         names = Numbered(D) if header["numbered_documents"] else None
         with np.load(folder / "arrays.npz", allow_pickle=False) as arrays:
-            return TopicModel(
+            model = TopicModel(
                 topic_word_counts=_matrix(arrays, "topic_word_counts", (K, V)),
                 doc_topic_counts=_matrix(arrays, "doc_topic_counts", (D, K)),
                 assignments=arrays["assignments"],
@@ -159,6 +164,8 @@ def load(path: str | Path) -> TopicModel:
                 trace=[json.loads(line) for line in _read_lines(folder / "trace.jsonl")],
                 parameters=facts,
             )
+        _check_sizes(model, K, D, V, facts["n_tokens"])
+        return model
     except InputError:
         raise
     except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
@@ -194,6 +201,17 @@ def _new_folder(target: Path) -> Iterator[Path]:
         ) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _check_sizes(model: TopicModel, K: int, D: int, V: int, N: int) -> None:
+    found = (
+        len(model.priors.alpha),
+        len(model.doc_names),
+        len(model.vocab),
+        len(model.priors.beta),
+    )
+    if found != (K, D, V, V) or len(model.assignments) != N:
+        raise ValueError("its files do not belong together")
 
 
 def _umask() -> int:

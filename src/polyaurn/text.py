@@ -1,5 +1,6 @@
 """Text to counts, and which words are worth keeping."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
     from polyaurn.corpus import Corpus
 
 
+WORD = r"(?u)\b\w\w+\b"
+
+
 def count_words(
     texts: Iterable[str],
     *,
     stop_words: Any = "english",
     ngram_range: tuple[int, int] = (1, 1),
     lowercase: bool = True,
-    token_pattern: str = r"(?u)\b\w\w+\b",
+    token_pattern: str = WORD,
     tokenizer: Any = None,
     strip_accents: str | None = None,
 ) -> tuple[sp.csr_matrix, list[str]]:
@@ -69,13 +73,18 @@ def count_words(
         matrix = vectorizer.fit_transform(_strings(texts))
     except InputError:
         raise
+    except re.error as error:
+        raise InputError(
+            f"The 'token_pattern' parameter must be a regular expression. Got {token_pattern!r} "
+            f"({error}); the default is {WORD!r}."
+        ) from None
     except ValueError as error:
         if "empty vocabulary" in str(error):
             raise InputError(
                 "The texts must hold at least one word after tokenisation and stop words. Got "
                 "none; check that the right column is read, and stop_words and token_pattern."
             ) from None
-        raise InputError(f"The texts could not be counted: {error}.") from None
+        raise InputError(f"The texts could not be counted: {str(error).rstrip('.')}.") from None
     return matrix, vectorizer.get_feature_names_out().tolist()
 
 
@@ -106,6 +115,11 @@ def stop_list(stop_words: Any) -> Any:
                 f"({getattr(error, 'strerror', None) or 'not UTF-8'}); check the path."
             ) from None
         return [line.strip() for line in text.splitlines() if line.strip()]
+    if not isinstance(stop_words, Iterable):
+        raise InputError(
+            "The 'stop_words' parameter must be 'english', 'none', a list of words or a file. Got "
+            f"{stop_words!r} instead."
+        )
     return list(stop_words)
 
 
@@ -113,6 +127,9 @@ def words_to_keep(
     corpus: "Corpus", min_count: int, max_doc_fraction: float, max_words: int | None
 ) -> npt.NDArray[np.bool_]:
     """Decide which words survive pruning; see `Corpus.prune`."""
+    check_number(min_count, "min_count")
+    check_number(max_doc_fraction, "max_doc_fraction")
+    check_number(1 if max_words is None else max_words, "max_words")
     if min_count < 0:
         raise InputError(
             f"The 'min_count' parameter must not be negative. Got {min_count!r} instead; 0 keeps "
@@ -145,6 +162,12 @@ def words_to_keep(
     return keep
 
 
+def check_number(value: Any, name: str) -> None:
+    """Refuse what is not a number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise InputError(f"The '{name}' parameter must be a number. Got {value!r} instead.")
+
+
 def document_frequency(corpus: "Corpus") -> npt.NDArray[np.int64]:
     """Return in how many documents each word occurs."""
     new = np.empty(corpus.n_tokens, bool)
@@ -157,8 +180,10 @@ def document_frequency(corpus: "Corpus") -> npt.NDArray[np.int64]:
 def _strings(texts: Iterable[Any]) -> Iterable[str]:
     for d, text in enumerate(texts):
         if not isinstance(text, str):
+            listed = isinstance(text, list | tuple)
+            remedy = "join the words with blanks" if listed else "replace missing texts by ''"
             raise InputError(
                 f"The 'texts' parameter must hold strings. Got {type(text).__name__} "
-                f"({text!r:.40}) at document {d}; replace missing texts by ''."
+                f"({text!r:.40}) at document {d}; {remedy}."
             )
         yield text

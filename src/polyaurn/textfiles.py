@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,7 +62,11 @@ def read_mallet(path: Path, encoding: str) -> Texts:
 
 
 def read_table(
-    path: Path, encoding: str, text_column: str | int | None, name_column: str | int | None
+    path: Path,
+    encoding: str,
+    text_column: str | int | None,
+    name_column: str | int | None,
+    separator: str | None = None,
 ) -> Texts:
     """Read a CSV or TSV file.
 
@@ -76,18 +81,21 @@ def read_table(
         without names; -1 is the last.
     name_column : str, int or None
         The column with document names; rows are numbered when None.
+    separator : str, optional
+        Between columns. When None, a tab in ``.tsv`` and ``.tab`` files, else a comma, semicolon
+        or tab, whichever the first line has most of outside quotation marks.
 
     Returns
     -------
     names, texts : list of str
         One for each row.
     """
-    rows = enumerate(_rows(path, encoding), start=1)
+    rows = enumerate(_rows(path, encoding, separator), start=1)
     if isinstance(text_column, int):
         columns = [text_column] if name_column is None else [text_column, name_column]
     else:
         _, header = next(rows, (0, []))
-        columns = [_find(path, header, text_column or "text", "text_column")]
+        columns = [_find(path, header, text_column, "text_column")]
         if name_column is not None:
             columns.append(_find(path, header, name_column, "name_column"))
     names, texts = [], []
@@ -98,7 +106,7 @@ def read_table(
             picked = [row[c] for c in columns]  # type: ignore[index]
         except (IndexError, TypeError):
             raise InputError(
-                f"The file '{path}', row {line}: expected columns {columns}. Got a row of "
+                f"The file '{path}', row {line}: expected at least {_least(columns)} columns. Got "
                 f"{len(row)}; is the separator right, or a quotation mark left open?"
             ) from None
         texts.append(picked[0])
@@ -130,14 +138,22 @@ def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:
             "with: pip install 'polyaurn[parquet]'."
         ) from None
     try:
-        header = pq.read_schema(path).names
-        wanted = [header[_find(path, header, text_column or "text", "text_column")]]
+        schema = pq.read_schema(path)
+        header = schema.names
+        wanted = [header[_find(path, header, text_column, "text_column")]]
+        kind = schema.field(wanted[0]).type
+        if not any(word in str(kind) for word in ("string", "utf8")):
+            raise InputError(
+                f"The 'text_column' parameter must name a column of text in '{path}'. Got "
+                f"{wanted[0]!r}, which holds {kind}; choose another column."
+            )
         if name_column is not None:
             wanted.append(header[_find(path, header, name_column, "name_column")])
         table = pq.read_table(path, columns=list(dict.fromkeys(wanted)))
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(
-            f"The file '{path}' must be a readable Parquet file. {error}; write or copy it again."
+            f"The file '{path}' must be a readable Parquet file. {str(error).rstrip('.')}; write "
+            "or copy it again."
         ) from None
     texts = ["" if text is None else str(text) for text in table[wanted[0]].to_pylist()]
     if name_column is None:
@@ -146,7 +162,7 @@ def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:
 
 
 def read_folder(path: Path, encoding: str) -> Texts:
-    """Read every ``.txt`` or ``.txt.gz`` file below a folder, each a document.
+    """Read every ``.txt`` or ``.txt.gz`` file in a folder and its subfolders, each a document.
 
     Parameters
     ----------
@@ -158,12 +174,14 @@ def read_folder(path: Path, encoding: str) -> Texts:
     Returns
     -------
     names, texts : list of str
-        In the order of the names, which are paths below the folder.
+        In the order of the names, which are paths below the folder. Hidden files are passed over.
     """
     files = {
         file.relative_to(path).as_posix(): file
         for file in path.rglob("*")
-        if file.name.endswith((".txt", ".txt.gz")) and file.is_file()
+        if file.name.endswith((".txt", ".txt.gz"))
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
     }
     if not files:
         raise InputError(
@@ -191,18 +209,36 @@ def _lines(path: Path, encoding: str) -> Iterator[str]:
                 ) from None
 
 
-def _rows(path: Path, encoding: str) -> Iterator[list[str]]:
-    """Yield rows; commas, semicolons or tabs, whichever the first line has most of."""
+def _rows(path: Path, encoding: str, separator: str | None) -> Iterator[list[str]]:
     lines = _lines(path, encoding)
     head = next(lines, "")
-    separator = max(",;\t", key=head.count)
+    if separator is None:
+        tabbed = re.search(r"\.(tsv|tab)(\.gz)?$", path.name.lower())
+        bare = re.sub(r'"[^"]*"', "", head)
+        separator = "\t" if tabbed else max(",;\t", key=bare.count)
+    if len(separator) != 1:
+        raise InputError(
+            f"The 'separator' parameter must be one character. Got {separator!r} instead."
+        )
     csv.field_size_limit(sys.maxsize)
     together = (line + "\n" for part in ([head], lines) for line in part)
     if separator == "\t":
         for line in together:
             yield [_unquote(field) for field in line.rstrip("\n").split("\t")]
     else:
-        yield from csv.reader(together, delimiter=separator)
+        reader = csv.reader(together, delimiter=separator, strict=True)
+        try:
+            yield from reader
+        except csv.Error as error:
+            raise InputError(
+                f"The file '{path}', line {reader.line_num}: expected rows with {separator!r} "
+                f"between columns. Got {error}; is a quotation mark left open?"
+            ) from None
+
+
+def _least(columns: list[Any]) -> int:
+    """Return how many columns a row must have to hold these."""
+    return int(max(c + 1 if c >= 0 else -c for c in columns))
 
 
 def _unquote(field: str) -> str:
@@ -211,7 +247,7 @@ def _unquote(field: str) -> str:
     return field
 
 
-def _find(path: Path, header: list[str], column: str | int, parameter: str) -> int:
+def _find(path: Path, header: list[str], column: str | int | None, parameter: str) -> int:
     if isinstance(column, int):
         if not -len(header) <= column < len(header):
             raise InputError(
@@ -219,13 +255,15 @@ def _find(path: Path, header: list[str], column: str | int, parameter: str) -> i
                 f"'{path}'. Got number {column} instead."
             )
         return column % len(header)
+    wanted = "text" if column is None else column
     plain = [name.strip().lstrip("\ufeff").lower() for name in header]
-    if column in header:
-        return header.index(column)
-    if column.lower() in plain:
-        return plain.index(column.lower())
+    if wanted in header:
+        return header.index(wanted)
+    if wanted.lower() in plain:
+        return plain.index(wanted.lower())
     shown = ", ".join(repr(name[:30]) for name in header[:12])
+    got = "nothing, and there is no column 'text'" if column is None else repr(column)
     raise InputError(
         f"The '{parameter}' parameter must name a column of '{path}', which has {shown}. Got "
-        f"{column!r} instead; for a table without names give the column's number from 0."
+        f"{got}; in a CSV or TSV file without names give the column's number from 0."
     )

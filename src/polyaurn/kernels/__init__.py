@@ -28,7 +28,8 @@ class KernelSet(NamedTuple):
     draw_phi : callable
         ``(layout, counts, priors, seed, sweep, workers) -> Phi``.
     draw_z : callable
-        ``(layout, z, phi, seed, sweep, workers) -> z``.
+        ``(layout, z, phi, seed, sweep, workers) -> (z, work)``, the work in steps of the paper's
+        complexity.
     """
 
     make_layout: Callable[..., Any]
@@ -55,6 +56,8 @@ SAMPLERS: dict[str, dict[str, str]] = {
     "polya-urn": _COMPILED | {"draw_phi": "phi_urn:draw_phi"},
     "partially-collapsed": _COMPILED | {"draw_phi": "phi_dirichlet:draw_phi"},
 }
+# Those whose chain has the posterior as its stationary law; tests of exactness run on each.
+EXACT = ("partially-collapsed",)
 REFERENCES: dict[str, dict[str, str]] = {
     "polya-urn": _PLAIN | {"draw_phi": "reference:draw_phi_urn"},
     "partially-collapsed": _PLAIN | {"draw_phi": "reference:draw_phi_dirichlet"},

@@ -15,6 +15,7 @@ from polyaurn.errors import InputError
 from polyaurn.state import I32, I64, U32
 
 WORD_RANGES = 64  # enough to keep 16 threads even
+LEAST_WORK = 1024  # words and tokens that are worth a range of their own
 TOKENS_A_RANGE = 16_384  # of documents: some milliseconds of work
 MAX_TOKENS = 2**32 - 1
 
@@ -63,7 +64,9 @@ def make_layout(corpus: Corpus, n_topics: int) -> Layout:
         word_ptr=word_ptr,
         token=token,
         doc_ranges=even_ranges(corpus.doc_ptr, -(-N // TOKENS_A_RANGE)),
-        word_ranges=even_ranges(word_ptr + np.arange(V + 1), WORD_RANGES),
+        word_ranges=even_ranges(
+            word_ptr + np.arange(V + 1), min(WORD_RANGES, 1 + (N + V) // LEAST_WORK)
+        ),
         n_words=V,
         n_topics=n_topics,
     )

@@ -115,12 +115,14 @@ def make_phi(mass: F64, alpha: F64, keep: np.ndarray) -> Phi:
     return Phi(first, last, topic, weight[keep], exponent, cut, alias, sigma_a, row, weight)
 
 
-def draw_z(layout: Any, z: U16, phi: Phi, seed: int, sweep: int, workers: Any = None) -> U16:
+def draw_z(
+    layout: Any, z: U16, phi: Phi, seed: int, sweep: int, workers: Any = None
+) -> tuple[U16, int]:
     """Draw every topic given Phi: the second step of both algorithms.
 
-    Reads full rows from ``phi.dense``; a word without a row has its column spread out first.
+    The work is counted as the paper does, min(K_d, K_v) for each token.
     """
-    new = z.copy()
+    new, work = z.copy(), 0
     z_key, alias_key = key(seed, sweep, Purpose.Z), key(seed, sweep, Purpose.ALIAS)
     for d in range(len(layout.doc_ptr) - 1):
         begin, end = layout.doc_ptr[d], layout.doc_ptr[d + 1]
@@ -130,6 +132,7 @@ def draw_z(layout: Any, z: U16, phi: Phi, seed: int, sweep: int, workers: Any = 
             column = slice(phi.first[v], phi.last[v])
             phi_v = np.zeros(layout.n_topics, np.int64)
             phi_v[phi.topic[column]] = phi.weight[column]
+            work += min(int(np.count_nonzero(m)), int(phi.last[v] - phi.first[v]))
             m[new[i]] -= 1
             b = np.cumsum(phi_v * m)
             sigma_b = float(b[-1])
@@ -142,7 +145,7 @@ def draw_z(layout: Any, z: U16, phi: Phi, seed: int, sweep: int, workers: Any = 
                 kept = int(r) % 2**32 < phi.cut[j]
                 new[i] = phi.topic[j] if kept else phi.alias[j]
             m[new[i]] += 1
-    return new
+    return new, work
 
 
 def poisson_count(n: int, r: Any) -> int:

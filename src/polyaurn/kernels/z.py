@@ -21,7 +21,9 @@ from polyaurn.workers import Workers
 _LOW_32 = np.uint64(0xFFFFFFFF)
 
 
-def draw_z(layout: Layout, z: U16, phi: Phi, seed: int, sweep: int, workers: Workers) -> U16:
+def draw_z(
+    layout: Layout, z: U16, phi: Phi, seed: int, sweep: int, workers: Workers
+) -> tuple[U16, int]:
     """Draw all topics given Phi (the second step of both algorithms of the paper).
 
     Parameters
@@ -39,22 +41,24 @@ def draw_z(layout: Layout, z: U16, phi: Phi, seed: int, sweep: int, workers: Wor
 
     Returns
     -------
-    ndarray of uint16
+    z : ndarray of uint16
         New topics.
+    work : int
+        Sum over tokens of min(K_d, K_v): topics in the document, topics of the word.
     """
     new = np.empty_like(z)
     keys = (*key(seed, sweep, Purpose.Z), *key(seed, sweep, Purpose.ALIAS))
     ranges = layout.doc_ranges
     columns = (phi.first, phi.last, phi.topic, phi.weight, phi.cut, phi.alias, phi.sigma_a,
                phi.row, phi.dense)  # fmt: skip
-    workers.run(
+    work = workers.run(
         _draw_documents,
         [
             (lo, hi, layout.doc_ptr, layout.word, z, new, *columns, layout.n_topics, *keys)
             for lo, hi in pairwise(ranges)
         ],
     )
-    return new
+    return new, sum(work)
 
 
 @njit(nogil=True, cache=True)
@@ -65,6 +69,7 @@ def _draw_documents(
     m = np.zeros(K, np.uint32)  # topics of the document, by topic
     topics = np.empty(K + 1, np.uint16)  # those with m > 0 (and the one left), increasing
     running = np.empty(K + 1, np.uint64)  # running sums of the walk
+    work = 0
     for d in range(lo, hi):
         begin, end = doc_ptr[d], doc_ptr[d + 1]
         K_d = _list_topics(z, begin, end, m, topics, K)
@@ -74,6 +79,7 @@ def _draw_documents(
             m[old] -= np.uint32(1)
             start = first[v]
             K_v = last[v] - start
+            work += min(K_d, K_v)
             s = np.uint64(0)
             by_column = K_v <= K_d or (row[v] < 0 and K_v <= 8 * K_d)
             if by_column:
@@ -115,6 +121,7 @@ def _draw_documents(
             m[k] += np.uint32(1)
         for j in range(K_d):
             m[topics[j]] = 0
+    return work
 
 
 @njit(nogil=True, cache=True)

@@ -1,0 +1,82 @@
+"""Arguments and options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+CorpusPath = Annotated[
+    Path,
+    typer.Argument(
+        help="Counts (UCI docword, MatrixMarket, SVMlight, LDA-C) or text (one document a line, "
+        "CSV, TSV, Parquet, a folder of .txt files, MALLET's three columns), plain or gzipped.",
+        show_default=False,
+    ),
+]
+ModelPath = Annotated[Path, typer.Argument(help="A model folder.", show_default=False)]
+_READING = "Reading the corpus"
+MinCount = Annotated[
+    int | None,
+    typer.Option(help="Drop words seen fewer times than this.", rich_help_panel=_READING),
+]
+MaxDocFraction = Annotated[
+    float,
+    typer.Option(
+        help="Drop words found in more than this share of documents.", rich_help_panel=_READING
+    ),
+]
+MaxWords = Annotated[
+    int | None,
+    typer.Option(help="Keep this many words, by TF-IDF.", rich_help_panel=_READING),
+]
+StopWords = Annotated[
+    str | None,
+    typer.Option(
+        help="Of text: 'english' (default), 'none', or a file with one word a line.",
+        rich_help_panel=_READING,
+    ),
+]
+Ngrams = Annotated[
+    int | None,
+    typer.Option(help="Of text: count runs of up to this many words.", rich_help_panel=_READING),
+]
+TokenPattern = Annotated[
+    str | None,
+    typer.Option(help="Of text: regular expression of a word.", rich_help_panel=_READING),
+]
+TextColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a table: name of the text column, or its number from 0 if the table has no names.",
+        rich_help_panel=_READING,
+    ),
+]
+NameColumn = Annotated[
+    str | None,
+    typer.Option(help="Of a table: column with document names.", rich_help_panel=_READING),
+]
+Vocabulary = Annotated[
+    Path | None,
+    typer.Option(help="Of counts: file with one word a line.", rich_help_panel=_READING),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        help="What the file is, where its look misleads: uci, matrix-market, svmlight, ldac, "
+        "lines, table, parquet, folder, mallet.",
+        rich_help_panel=_READING,
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(help="Of a table: between columns, if not found.", rich_help_panel=_READING),
+]
+Encoding = Annotated[str, typer.Option(help="Of text files.", rich_help_panel=_READING)]
+Transpose = Annotated[
+    bool,
+    typer.Option(
+        "--transpose", help="The MatrixMarket file has words in rows.", rich_help_panel=_READING
+    ),
+]
+Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for each topic.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]

@@ -1,0 +1,173 @@
+"""The urn's own law: Poisson(n + beta) in every cell, rows and columns never empty."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from chains import ONE
+from faults import plant
+from laws import UNLIKELY, chi_square_p, z_score
+from polyaurn import Corpus
+from polyaurn.kernels import load_kernels, phi_urn
+from polyaurn.kernels.counts import count
+from polyaurn.kernels.layout import make_layout
+from polyaurn.rng import Purpose, key
+from polyaurn.state import make_priors
+
+BETA = 0.01
+COUNTS = (0, 1, 2, 5, 20, 99, 100, 101, 102, 300, 1000)
+SWEEPS = 6000
+SIZE = 1600
+
+
+def cells(urn):
+    """Draw the cell (word, topic 0) of words with n tokens there and plenty in topic 1."""
+    V = len(COUNTS)
+    corpus = Corpus.from_matrix([[n + 400 for n in COUNTS]])
+    layout = make_layout(corpus, 2)
+    z = np.concatenate([np.repeat([0, 1], [n, 400]) for n in COUNTS]).astype(np.uint16)
+    counts = count(layout, z, ONE)
+    priors = make_priors(0.1, BETA, 2, V)
+    drawn = np.zeros((SWEEPS, V), int)
+    for t in range(SWEEPS):
+        balls = urn.draw_ball_counts(layout, priors, 0, t, ONE)
+        first, _, topic, mass, _ = urn.draw_columns(layout, counts, priors, balls, 0, t, ONE)
+        here = topic[first] == 0
+        drawn[t, here] = mass[first[here]]
+    return drawn
+
+
+def law(n):
+    """Probabilities of one cell: alias table or rounded Gaussian, plus the prior's Poisson."""
+    x = np.arange(SIZE)
+    if n <= 100:
+        return stats.poisson.pmf(x, n + BETA)
+    edges = stats.norm.cdf(np.append(x - 0.5, SIZE - 0.5), n, np.sqrt(n))
+    edges[0] = 0.0
+    return np.convolve(np.diff(edges), stats.poisson.pmf(np.arange(10), BETA))[:SIZE]
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return cells(phi_urn)
+
+
+@pytest.mark.parametrize("n", COUNTS)
+def test_a_cell_is_poisson(drawn, n):
+    x = drawn[:, COUNTS.index(n)]
+    assert chi_square_p(np.bincount(x, minlength=SIZE), law(n)) > UNLIKELY
+    assert abs(z_score(x, n + BETA)) < 5
+    # variance: its error from the fourth moment of the Poisson, mu + 3 mu^2
+    mu = n + BETA
+    assert abs(x.var() - mu) < 5 * np.sqrt((mu + 3 * mu**2 - mu**2) / SWEEPS) + 1 / 12
+    zeros = np.exp(-mu)
+    assert abs((x == 0).mean() - zeros) < 5 * np.sqrt(zeros * (1 - zeros) / SWEEPS) + 1e-9
+
+
+def test_cells_are_independent(drawn):
+    correlation = np.corrcoef(drawn[:, 1:].T)
+    off = correlation[np.triu_indices(len(correlation), 1)]
+    assert np.abs(off).max() * np.sqrt(SWEEPS) < stats.norm.isf(UNLIKELY / 2 / len(off))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("gamma[k] += 1\n            total += 1", "gamma[k] += 2\n            total += 1"),
+        ("v * 65536 + np.int64(k)", "v * 65536"),  # both topics of a word share a draw
+    ],
+)
+def test_a_broken_urn_is_seen(right, wrong):
+    x = cells(plant("phi_urn", (right, wrong)))
+    p = [chi_square_p(np.bincount(x[:, j], minlength=SIZE), law(n)) for j, n in enumerate(COUNTS)]
+    if "65536" in wrong:
+        assert np.array_equal(x, cells(phi_urn)), "topic 0 itself keeps its address"
+    else:
+        assert min(p) < UNLIKELY**3
+
+
+def test_the_seam_between_tables_and_gaussian():
+    """At rate 101 the rounded Gaussian is within 2% of the Poisson, and comes closer above."""
+    x = np.arange(SIZE)
+    distance = [np.abs(law(n) - stats.poisson.pmf(x, n + BETA)).sum() / 2 for n in (101, 300, 1000)]
+    assert distance[0] < 0.02
+    assert distance[0] > distance[1] > distance[2]
+    # the error falls as one over the square root of the rate
+    assert distance[0] / distance[2] == pytest.approx(np.sqrt(1000 / 101), rel=0.1)
+
+
+def throw_rows(urn, seeds):
+    """Draw rows that came out empty: topic 1 has no tokens, topic 2 has three."""
+    corpus = Corpus.from_matrix([[40, 2, 1, 0]])
+    layout = make_layout(corpus, 3)
+    z = np.array([0] * 40 + [2] * 3, np.uint16)
+    counts = count(layout, z, ONE)
+    beta = np.array([0.1, 0.2, 0.3, 0.4])
+    totals, words = [], {1: [], 2: []}
+    for t in range(seeds):
+        k, v = urn._fill_rows(np.array([1, 2]), counts, beta, 3, key(0, t, Purpose.ROW))
+        totals.append(np.bincount(k, minlength=3)[1:])
+        for topic in words:
+            words[topic].extend(v[k == topic])
+    return np.array(totals), words, beta
+
+
+def row_p_values(urn):
+    totals, words, beta = throw_rows(urn, 8000)
+    p = []
+    for column, (k, n) in zip(totals.T, {1: [0, 0, 0, 0], 2: [0, 2, 1, 0]}.items(), strict=True):
+        rate = beta.sum() + sum(n)
+        pmf = stats.poisson.pmf(np.arange(60), rate)
+        pmf[0] = 0.0
+        p.append(chi_square_p(np.bincount(column, minlength=60), pmf / pmf.sum()))
+        p.append(chi_square_p(np.bincount(words[k], minlength=4), (beta + n) / rate))
+    return p
+
+
+def test_an_empty_row_is_drawn_from_the_urn_given_that_it_is_not_empty():
+    assert min(row_p_values(phi_urn)) > UNLIKELY
+
+
+def test_an_empty_row_that_forgets_its_counts_is_seen():
+    broken = plant("phi_urn", ("v = _word_of(counts, k, u - beta_all)", "v = 0"))
+    assert min(row_p_values(broken)) < UNLIKELY**3
+
+
+def test_no_observed_word_and_no_topic_is_ever_empty():
+    corpus = Corpus.from_matrix([[1, 0, 2, 0], [0, 1, 0, 0]])
+    kernels = load_kernels("polya-urn")
+    K = 5
+    layout = kernels.make_layout(corpus, K)
+    counts = kernels.count(layout, np.zeros(4, np.uint16), ONE)
+    priors = make_priors(0.1, 0.001, K, 4)
+    for t in range(300):
+        phi = kernels.draw_phi(layout, counts, priors, 0, t, ONE)
+        assert (phi.last - phi.first)[:3].min() > 0
+        assert set(range(K)) == set(
+            np.concatenate([phi.topic[a:b] for a, b in zip(phi.first, phi.last, strict=True)])
+        )
+
+
+@pytest.mark.parametrize("sampler", ["polya-urn", "partially-collapsed"])
+def test_alias_tables_of_columns_hold_their_weights(sampler, medium):
+    kernels = load_kernels(sampler)
+    K = 20
+    rng = np.random.default_rng(0)
+    layout = kernels.make_layout(medium, K)
+    counts = kernels.count(layout, kernels.start(layout, 0), ONE)
+    priors = make_priors(rng.gamma(1.0, 0.5, K) + 0.01, 0.01, K, medium.n_words)
+    phi = kernels.draw_phi(layout, counts, priors, 0, 0, ONE)
+    for v in range(medium.n_words):
+        column = slice(phi.first[v], phi.last[v])
+        topic, size = phi.topic[column], phi.last[v] - phi.first[v]
+        p = np.zeros(K)
+        keep = phi.cut[column] / 2.0**32
+        np.add.at(p, topic, keep / size)
+        np.add.at(p, phi.alias[column], (1 - keep) / size)
+        a = np.zeros(K)
+        a[topic] = phi.weight[column] * priors.alpha[topic]
+        assert np.abs(p - a / a.sum()).max() < 1e-8
+        assert phi.sigma_a[v] == pytest.approx(a.sum())
+        if phi.row[v] >= 0:
+            assert (phi.dense[phi.row[v]][topic] == phi.weight[column]).all()
+            assert np.count_nonzero(phi.dense[phi.row[v]]) == np.count_nonzero(phi.weight[column])
