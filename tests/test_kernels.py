@@ -170,7 +170,7 @@ def test_every_kernel_is_compiled_once(small, odd, tmp_path):
 def redrawn_columns(urn):
     """Draw the column of a word seen once, many times; return p-values of its total and spread."""
     corpus = Corpus.from_matrix([[1, 0], [0, 300]])
-    K, beta = 4, 0.01
+    K, beta = 4, 0.1
     kernels, workers = load_kernels("polya-urn"), Workers(1)
     layout = kernels.make_layout(corpus, K)
     priors = make_priors(0.1, beta, K, 2)
@@ -205,6 +205,12 @@ def test_an_empty_column_given_one_ball_is_seen():
     draw = "min(poisson_positive(rate, bits(column_a, column_b, v * 4294967296)), _REDRAW)"
     total, _ = redrawn_columns(plant("phi_urn", (draw, "1")))
     assert total < UNLIKELY / 1e6
+
+
+def test_an_empty_column_sent_to_the_first_topic_is_seen():
+    draw = "unit(bits(column_a, column_b, v * 4294967296 + ball)) * rate"
+    _, spread = redrawn_columns(plant("phi_urn", (draw, "0.0")))
+    assert spread < UNLIKELY**2
 
 
 def test_an_empty_column_spread_over_all_topics_is_seen():

@@ -303,6 +303,34 @@ def demo(
         raise typer.Exit(INTERRUPTED)
 
 
+@app.command()
+@stoppable
+def theory(
+    study: Annotated[
+        str, typer.Argument(help="appendix-a, urn or complexity.", show_default=False)
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the numbers.")] = Path(
+        "polyaurn-theory"
+    ),
+    quiet: Quiet = False,
+) -> None:
+    """Make the paper's theory visible: a PNG and a JSON for each study.
+
+    appendix-a: a collapsed Gibbs sampler that is slower than an uncollapsed one.
+    urn: the distance between the urn and the Dirichlet as counts grow.
+    complexity: work of a token against the size of the corpus.
+
+    Example: polyaurn theory urn --out theory
+    """
+    from polyaurn.progress import status
+    from polyaurn.theory import run
+
+    with status(f"computing {study}", show=not quiet):
+        numbers, picture, _ = run(study, out)
+    if not quiet:
+        _note(f"Written: {picture} and {numbers}")
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from polyaurn._version import __version__
