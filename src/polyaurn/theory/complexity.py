@@ -101,7 +101,8 @@ def draw(result: dict[str, Any], path: Path) -> None:
             xlabel="tokens N",
             title=f"{name}\ntotal work grows as N^{rule['exponent_of_total_work']:.3f}",
         )
-        axis.legend(frameon=False, fontsize=8)
+        axis.set_ylim(bottom=2.5)
+        axis.legend(frameon=False, fontsize=8, loc="lower right")
         axis.spines[["top", "right"]].set_visible(False)
     figure.suptitle("Work counted in the kernel, vocabulary growing by Heaps' law")
     figure.savefig(path, dpi=100, format="png")

@@ -63,7 +63,9 @@ def distances(w: float, F: float) -> dict[str, float]:
         ``levy``: the Lévy metric, the one-dimensional companion of the theorem's
         Lévy-Prokhorov metric; ``kolmogorov``: the largest difference of distribution functions,
         which does not shrink with the scale; ``mean`` and ``variance``: differences of moments,
-        the second relative to the Dirichlet's F (1 - F) / (w + 1).
+        the second relative to the Dirichlet's F (1 - F) / (w + 1). Covariances differ by the same
+        ratio as variances: given the number of balls the urn is multinomial, so that both are
+        those of the mean vector times the mean of one over the number of balls.
     """
     x, p = urn_marginal(w, F)
     atoms, start = np.unique(x, return_index=True)
