@@ -10,8 +10,10 @@ BIN := $(VENV)/bin
 demo: $(VENV)/installed
 	$(BIN)/polyaurn demo
 
+# Coverage cannot see into compiled code: the tests marked plain run once more un-jitted for it.
 test: $(VENV)/installed-dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m plain --cov --cov-append --cov-report=term
 
 fast: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m "not slow"

@@ -30,6 +30,7 @@ topics = st.sampled_from([1, 2, 3, 17, 70])
 prior = st.floats(1e-3, 5.0)
 
 
+@pytest.mark.plain
 @SETTINGS
 @given(corpora(), topics, prior, prior, st.integers(0, 99), st.sampled_from(list(SAMPLERS)))
 def test_compiled_kernels_are_the_reference(corpus, K, alpha, beta, seed, name):

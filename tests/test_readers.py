@@ -38,6 +38,7 @@ def vocab(tmp_path):
     return tmp_path
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("packed", [False, True])
 def test_bags_of_words_read_the_same_from_every_format(vocab, packed, monkeypatch):
     monkeypatch.setattr("polyaurn.bagfiles._PIECE", 7)  # pieces end in the middle of lines
@@ -194,6 +195,7 @@ BAD_UCI = [
 ]
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("text", "says"), BAD_UCI)
 @pytest.mark.parametrize("packed", [False, True])
 def test_bad_docword_files_name_the_line(vocab, text, says, packed):
@@ -241,6 +243,7 @@ BAD_FILES = [
 ]
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("name", "text", "options", "says"), BAD_FILES)
 def test_bad_files_are_one_sentence(tmp_path, name, text, options, says):
     with pytest.raises(InputError) as caught:

@@ -84,8 +84,9 @@ def _finish(
             for j in range(start, last[v]):
                 weight[j], cut[j], alias[j] = 0, 0, topic[j]
             continue
-        exponent[v] = min(WEIGHT_BITS - math.frexp(top)[1], 1000)
-        scale = math.ldexp(1.0, exponent[v])
+        e = min(WEIGHT_BITS - math.frexp(top)[1], 1000)
+        exponent[v] = e
+        scale = math.ldexp(1.0, e)
         total = 0.0
         for j in range(n):
             k = topic[start + j]
