@@ -1,5 +1,9 @@
 """Properties that hold for corpora of any shape."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -108,6 +112,13 @@ def test_the_invariant_checker_is_switched_on_by_the_environment(small, monkeypa
     monkeypatch.setattr(sampler, "CHECK", True)
     with pytest.raises(AssertionError, match="differ from the counts of z"):
         next(sweeps(small, 3, max_iter=2))
+
+
+@pytest.mark.parametrize(("value", "on"), [("1", True), ("0", False), ("", False)])
+def test_the_environment_variable_is_read(value, on):
+    code = f"from polyaurn import sampler; assert sampler.CHECK is {on}"
+    environment = os.environ | {"POLYAURN_CHECK": value}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
 
 
 def test_a_pool_passes_errors_on():

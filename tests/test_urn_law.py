@@ -100,6 +100,31 @@ def test_the_seam_between_tables_and_gaussian():
     assert distance[0] / distance[2] == pytest.approx(np.sqrt(1000 / 101), rel=0.1)
 
 
+def row_sum_p(urn):
+    """P-value of a topic's total, which is Poisson(its tokens + beta V) when no column is empty."""
+    counts = (0, 1, 2, 5, 20)
+    corpus = Corpus.from_matrix([[n + 90 for n in counts]])
+    layout = make_layout(corpus, 2)
+    z = np.concatenate([np.repeat([0, 1], [n, 90]) for n in counts]).astype(np.uint16)
+    counted = count(layout, z, ONE)
+    priors = make_priors(0.1, 0.2, 2, len(counts))
+    totals = []
+    for t in range(4000):
+        balls = urn.draw_ball_counts(layout, priors, 0, t, ONE)
+        *_, S = urn.draw_columns(layout, counted, priors, balls, 0, t, ONE)
+        totals.append(int(S[0]))
+    rate = sum(counts) + 0.2 * len(counts)
+    return chi_square_p(np.bincount(totals, minlength=100), stats.poisson.pmf(np.arange(100), rate))
+
+
+def test_row_sums_are_poisson():
+    assert row_sum_p(phi_urn) > UNLIKELY
+
+
+def test_row_sums_without_the_prior_are_seen():
+    assert row_sum_p(plant("phi_urn", ("range(balls[v])", "range(0)"))) < UNLIKELY**2
+
+
 def throw_rows(urn, seeds):
     """Draw rows that came out empty: topic 1 has no tokens, topic 2 has three."""
     corpus = Corpus.from_matrix([[40, 2, 1, 0]])
