@@ -26,3 +26,10 @@ def test_throughput_runs():
 def test_agreement_runs():
     out = run("agreement.py", "--topics", "3", "--seeds", "2", "--marks", "2", "4")
     assert out.count("sweep") == 2 * 5
+
+
+def test_scaling_runs_and_sees_the_same_bytes():
+    out = run(
+        "scaling.py", "--topics", "3", "--threads", "1", "2", "--burn-in", "1", "--timed", "2"
+    )
+    assert out.count("threads") == 2
