@@ -10,6 +10,8 @@ from polyaurn import Corpus
 from polyaurn.kernels import EXACT, load_kernels
 from polyaurn.state import make_priors
 
+pytestmark = pytest.mark.slow
+
 SHAPES = {
     "one document": ([[2, 1, 2]], [0.5, 0.5], 0.3),
     "one word": ([[3], [2]], [0.4, 0.8], 0.5),
@@ -97,10 +99,8 @@ def test_the_urn_is_not_exact_on_a_dozen_tokens():
     assert distance > 5 * noise
 
 
-@pytest.mark.slow
 def test_the_urn_comes_closer_as_the_corpus_is_replicated():
     found = [urn_distance(copies, 12_000, thin) for copies, thin in ((1, 3), (4, 4), (16, 6))]
-    print(found)
     distances = [distance for distance, _ in found]
     noise = max(noise for _, noise in found)
     assert distances[0] - distances[1] > 2 * noise

@@ -15,6 +15,8 @@ from laws import UNLIKELY
 from polyaurn.kernels import EXACT, load_kernels
 from polyaurn.state import make_priors, phi_matrix
 
+pytestmark = pytest.mark.slow
+
 K, V = 3, 4
 PRIORS = make_priors([0.1, 0.3, 0.2], [0.4, 0.8, 0.5, 1.1], K, V)
 ITERATIONS = 12_000

@@ -16,7 +16,7 @@ from polyaurn.workers import Workers
 
 pytestmark = pytest.mark.slow
 
-K, SEEDS, BURN_IN, SWEEPS = 20, range(5), 300, 500
+K, SEEDS, BURN_IN, SWEEPS = 20, range(5), 300, 450
 UNUSUAL = 1e-3  # two sound samplers are told apart in one run of a thousand
 
 

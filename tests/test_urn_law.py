@@ -158,7 +158,9 @@ def test_an_empty_row_is_drawn_from_the_urn_given_that_it_is_not_empty():
 
 
 def test_an_empty_row_that_forgets_its_counts_is_seen():
-    broken = plant("phi_urn", ("v = _word_of(counts, k, u - beta_all)", "v = 0"))
+    broken = plant(
+        "phi_urn", ("v = _word_of(first, last, topic, number, k, u - beta_all)", "v = 0")
+    )
     assert min(row_p_values(broken)) < UNLIKELY**3
 
 

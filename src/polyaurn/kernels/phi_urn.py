@@ -197,15 +197,16 @@ def _draw_words(
 
 def _fill_rows(empty: I64, counts: Counts, beta: F64, K: int, chance: Key) -> tuple[I64, I64]:
     """Draw the empty topics again, conditioned on not being empty; return balls (topic, word)."""
-    n_k = np.zeros(K, np.int64)
-    for first, last in zip(counts.first, counts.last, strict=True):
-        n_k[counts.topic[first:last]] += counts.number[first:last]
-    totals, words = _throw_rows(empty, n_k, counts, np.cumsum(beta), *chance)
+    totals, words = _throw_rows(empty, *counts, K, np.cumsum(beta), *chance)
     return np.repeat(empty, totals), words
 
 
 @njit(cache=True)
-def _throw_rows(empty, n_k, counts, beta_sum, a, b):
+def _throw_rows(empty, first, last, topic, number, K, beta_sum, a, b):
+    n_k = np.zeros(K, np.int64)
+    for v in range(len(first)):
+        for j in range(first[v], last[v]):
+            n_k[topic[j]] += number[j]
     totals = np.empty(len(empty), np.int64)
     beta_all = beta_sum[-1]
     for e in range(len(empty)):
@@ -220,21 +221,21 @@ def _throw_rows(empty, n_k, counts, beta_sum, a, b):
             if u < beta_all:
                 v = np.searchsorted(beta_sum, u, side="right")
             else:
-                v = _word_of(counts, k, u - beta_all)
+                v = _word_of(first, last, topic, number, k, u - beta_all)
             words[at] = min(v, len(beta_sum) - 1)
             at += 1
     return totals, words
 
 
 @njit(cache=True)
-def _word_of(counts, k, u):
+def _word_of(first, last, topic, number, k, u):
     """Return the word where the running count of topic k passes u."""
     found = 0
-    for v in range(len(counts.first)):
-        for j in range(counts.first[v], counts.last[v]):
-            if counts.topic[j] == k:
+    for v in range(len(first)):
+        for j in range(first[v], last[v]):
+            if topic[j] == k:
                 found = v
-                u -= counts.number[j]
+                u -= number[j]
                 if u < 0.0:
                     return v
     return found
