@@ -214,6 +214,23 @@ def test_topics_by_size_for_people_and_machines(run, texts):
     assert [int(line.split("\t")[1]) for line in plain.splitlines()] == sizes
 
 
+def test_theory_writes_a_picture_and_numbers(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("polyaurn.theory.urn.WEIGHTS", (2, 4, 8, 16))
+    code, _, err = run("theory", "urn", "--out", "t")
+    assert code == 0
+    assert "urn.png" in err
+    assert (tmp_path / "t" / "urn.json").exists()
+    code, _, err = run("theory", "nonsense")
+    assert code == 2
+    assert "'appendix-a', 'urn', 'complexity'" in err
+
+
+def test_the_version_is_shown(run):
+    from polyaurn import __version__
+
+    assert run("--version") == (0, f"polyaurn {__version__}\n", "")
+
+
 def test_no_arguments_show_help(run):
     code, out, err = run()
     assert code == 2

@@ -188,9 +188,10 @@ def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) ->
     announcer.start()
     try:
         tiny = Corpus.from_matrix([[2, 1], [0, 1]])
-        priors = make_priors(0.1, 0.01, 2, 2)
+        K = 9  # more topics than tokens, so that rows come out empty and are drawn again
+        priors = make_priors(0.1, 0.01, K, 2)
         workers = Workers(1)
-        layout = kernels.make_layout(tiny, 2)
+        layout = kernels.make_layout(tiny, K)
         z = kernels.start(layout, 0)
         state = State(z, kernels.count(layout, z, workers), 0)
         state, _ = sweep(layout, state, priors, kernels, 0, workers)
