@@ -83,12 +83,13 @@ def _draw_documents(
             s = np.uint64(0)
             by_column = K_v <= K_d or (row[v] < 0 and K_v <= 8 * K_d)
             if by_column:
-                for j in range(K_v):
-                    s += np.uint64(weight[start + j]) * np.uint64(m[topic[start + j]])
+                c = np.uint64(start)
+                for j in range(np.uint64(K_v)):
+                    s += np.uint64(weight[c + j]) * np.uint64(m[topic[c + j]])
                     running[j] = s
             elif row[v] >= 0:
-                w = dense[row[v]]
-                for j in range(K_d):
+                w = dense[np.uint64(row[v])]
+                for j in range(np.uint64(K_d)):
                     k = topics[j]
                     s += np.uint64(w[k]) * np.uint64(m[k])
                     running[j] = s
@@ -104,10 +105,10 @@ def _draw_documents(
             u = unit(bits(z_a, z_b, i)) * (sigma_b + sigma_a[v])
             if u < sigma_b:
                 goal = min(np.uint64(u), s - np.uint64(1))
-                j = 0
+                j = np.uint64(0)
                 while running[j] <= goal:
-                    j += 1
-                k = topic[start + j] if by_column else topics[j]
+                    j += np.uint64(1)
+                k = topic[np.uint64(start) + j] if by_column else topics[j]
             else:
                 r = bits(alias_a, alias_b, i)
                 j = start + below(r, K_v)
