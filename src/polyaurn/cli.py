@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -28,11 +28,18 @@ from polyaurn.cli_options import (
     Vocabulary,
     Words,
 )
+from polyaurn.cli_steps import (
+    check_trace,
+    check_words,
+    fit_and_save,
+    in_order,
+    note,
+    print_json,
+    prior,
+    read,
+    show_topics,
+)
 from polyaurn.errors import InputError
-
-if TYPE_CHECKING:
-    from polyaurn.corpus import Corpus
-    from polyaurn.model import TopicModel
 
 INTERRUPTED = 130
 UsageError: Any = typer.BadParameter.__bases__[0]  # of click, or of the copy typer brings
@@ -131,9 +138,9 @@ def train(
     check_topics(topics, "--topics")
     check_sampler(sampler, "--sampler")
     check_target(out, force=force, name="--out")
-    _check_words(words)
-    _check_trace(trace, corpus, force)
-    documents = _read(
+    check_words(words)
+    check_trace(trace, corpus, force)
+    documents = read(
         corpus,
         quiet=quiet,
         min_count=min_count,
@@ -148,7 +155,7 @@ def train(
         transpose=transpose,
         text={"stop_words": stop_words, "token_pattern": token_pattern, "ngrams": ngrams},
     )
-    model, stopped = _fit(
+    model, stopped = fit_and_save(
         documents,
         out=out,
         force=force,
@@ -156,16 +163,16 @@ def train(
         quiet=quiet,
         n_components=topics,
         max_iter=sweeps,
-        doc_topic_prior=_prior(alpha, "--alpha"),
-        topic_word_prior=_prior(beta, "--beta"),
+        doc_topic_prior=prior(alpha, "--alpha"),
+        topic_word_prior=prior(beta, "--beta"),
         sampler=sampler,
         random_state=seed,
         n_jobs=threads,
         evaluate_every=eval_every,
     )
     if not quiet:
-        _show_topics(model, words, by_size=True, most=20)
-        _note(f"Model written to {out}; see all topics with: polyaurn topics {out}")
+        show_topics(model, words, by_size=True, most=20)
+        note(f"Model written to {out}; see all topics with: polyaurn topics {out}")
     if stopped:
         raise typer.Exit(INTERRUPTED)
 
@@ -187,14 +194,14 @@ def topics(
     if json:
         sizes = loaded.topic_sizes.tolist()
         listed = loaded.topics(words, weights=True)
-        _print_json(
+        print_json(
             [
                 {"topic": k, "tokens": sizes[k], "words": [list(pair) for pair in listed[k]]}
-                for k in _order(loaded, by_size)
+                for k in in_order(loaded, by_size)
             ]
         )
     else:
-        _show_topics(loaded, words, by_size=by_size)
+        show_topics(loaded, words, by_size=by_size)
 
 
 @app.command()
@@ -222,7 +229,7 @@ def info(
     """
     from polyaurn.diagnostics import summarise
 
-    documents = _read(
+    documents = read(
         corpus,
         quiet=json,
         min_count=min_count,
@@ -239,7 +246,7 @@ def info(
     )
     summary = summarise(documents)
     if json:
-        _print_json(summary._asdict())
+        print_json(summary._asdict())
         return
     rows = [
         ("documents", f"{summary.documents:,} ({summary.empty_documents:,} empty)"),
@@ -284,8 +291,8 @@ def demo(
     with status("reading docstrings", show=not quiet) as say:
         corpus = python_docs(on_file=lambda i, n: say(f"reading docstrings, file {i} of {n}"))
     if not quiet:
-        _note(f"Docstrings of Python, numpy, scipy and scikit-learn: {corpus!r}")
-    model, stopped = _fit(
+        note(f"Docstrings of Python, numpy, scipy and scikit-learn: {corpus!r}")
+    model, stopped = fit_and_save(
         corpus,
         out=out,
         force=replace,
@@ -297,8 +304,8 @@ def demo(
         n_jobs=threads,
     )
     if not quiet:
-        _show_topics(model, 10, by_size=True)
-        _note(f"Model written to {out}; try: polyaurn topics {out} --words 20")
+        show_topics(model, 10, by_size=True)
+        note(f"Model written to {out}; try: polyaurn topics {out} --words 20")
     if stopped:
         raise typer.Exit(INTERRUPTED)
 
@@ -328,7 +335,7 @@ def theory(
     with status(f"computing {study}", show=not quiet):
         numbers, picture, _ = run(study, out)
     if not quiet:
-        _note(f"Written: {picture} and {numbers}")
+        note(f"Written: {picture} and {numbers}")
 
 
 def _version(wanted: bool) -> None:
@@ -349,132 +356,6 @@ def _options(
     pass
 
 
-def _read(path: Path, *, quiet: bool, text: dict[str, Any], **options: Any) -> "Corpus":
-    from polyaurn.progress import status
-    from polyaurn.readers import read_corpus, recognise
-
-    for name in ("text_column", "name_column"):
-        if options[name] is not None and options[name].lstrip("-").isdigit():
-            options[name] = int(options[name])
-    chosen = {name: value for name, value in text.items() if value is not None}
-    if "ngrams" in chosen:
-        most = chosen.pop("ngrams")
-        if most < 1:
-            raise InputError(f"The '--ngrams' option must be at least 1. Got {most} instead.")
-        chosen["ngram_range"] = (1, most)
-    with status(f"reading {path}", show=not quiet):
-        corpus = read_corpus(path, **options, **chosen)
-    if not quiet:
-        _note(f"{path}, read as {options['format'] or recognise(path)}: {corpus!r}")
-        if corpus.n_empty:
-            _note(f"Note: {corpus.note_of_empty_documents()}")
-    return corpus
-
-
-def _fit(
-    corpus: "Corpus", *, out: Path, force: bool, trace: Path | None, quiet: bool, **parameters: Any
-) -> tuple["TopicModel", bool]:
-    """Train, stop on Ctrl-C, save; return the model and whether it was stopped early."""
-    import warnings
-
-    from polyaurn.estimator import LDA
-    from polyaurn.stopping import StopOnSignal
-    from polyaurn.store import save
-    from polyaurn.tracefile import TraceFile
-
-    with StopOnSignal() as stop, TraceFile(trace) as trace_file, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # empty documents were noted already
-        lda = LDA(
-            **parameters,
-            verbose=not quiet,
-            callbacks=[trace_file.write, lambda state, info: stop.asked],
-        )
-        lda.fit(corpus)
-        save(lda.model_, out, force=force)
-    stopped = bool(stop.asked and lda.n_iter_ < lda.max_iter)
-    if stopped:
-        _note(f"Stopped after sweep {lda.n_iter_:,} of {lda.max_iter:,}; the model so far is kept.")
-    elif not quiet:
-        last = lda.trace_[-1]
-        score = last["log_posterior"]
-        per_token = (
-            "" if score is None else f", log posterior {score / corpus.n_tokens:.4f} a token"
-        )
-        _note(f"{lda.n_iter_:,} sweeps in {last['seconds']:.1f} s of sampling{per_token}")
-    return lda.model_, stopped
-
-
-def _show_topics(
-    model: "TopicModel", n_words: int, *, by_size: bool, most: int | None = None
-) -> None:
-    sizes = model.topic_sizes
-    listed = model.topics(n_words)
-    order = _order(model, by_size)[:most]
-    if not sys.stdout.isatty():
-        for k in order:
-            typer.echo(f"{k}\t{sizes[k]}\t{' '.join(listed[k])}")
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    shown = "" if len(order) == model.n_topics else f", the {len(order)} largest"
-    table = Table(title=f"{model.n_topics} topics{shown}", box=None, header_style="bold")
-    table.add_column("topic", justify="right", style="cyan")
-    table.add_column("tokens", justify="right")
-    table.add_column("most probable words")
-    for k in order:
-        table.add_row(str(k), f"{sizes[k]:,}", " ".join(listed[k]))
-    Console().print(table)
-
-
-def _order(model: "TopicModel", by_size: bool) -> list[int]:
-    sizes = model.topic_sizes
-    return sorted(range(model.n_topics), key=lambda k: -sizes[k] if by_size else k)
-
-
-def _prior(value: str, name: str) -> Any:
-    try:
-        return float(value)
-    except ValueError:
-        pass
-    try:
-        return [float(number) for number in Path(value).read_text(encoding="utf-8").split()]
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it holds something else"
-        raise InputError(
-            f"The '{name}' option must be a positive number, or a file of numbers. Got {value!r}, "
-            f"which cannot be read as one ({why}); give a number such as 0.1."
-        ) from None
-
-
-def _check_words(words: int) -> None:
-    if words < 1:
-        raise InputError(f"The '--words' option must be at least 1. Got {words} instead.")
-
-
-def _check_trace(path: Path | None, corpus: Path, force: bool) -> None:
-    if path is not None and path.exists() and (not force or path.resolve() == corpus.resolve()):
-        raise InputError(
-            f"The '--trace' option must name a new file. '{path}' is there already; choose another "
-            "name, or replace an old trace with --force."
-        )
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise InputError(
-            f"The '--trace' option must name a file in a folder that exists. Got '{path}'; create "
-            "the folder or choose another name."
-        )
-
-
-def _print_json(value: Any) -> None:
-    import json
-
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
-
-
-def _note(message: str) -> None:
-    typer.echo(message, err=True)
-
-
 def main() -> None:
     """Run the command line; bad input is one sentence and exit code 2."""
     try:
@@ -488,13 +369,13 @@ def main() -> None:
         name = error.ctx.command_path if error.ctx else "polyaurn"
         _fail(f"{error.format_message().rstrip('.')}; see '{name} --help'.")
     except (Stopped, KeyboardInterrupt, typer.Abort):
-        _note("polyaurn: stopped; nothing was written.")
+        note("polyaurn: stopped; nothing was written.")
         code = INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _fail(message: str) -> NoReturn:
-    _note(f"polyaurn: {message}")
+    note(f"polyaurn: {message}")
     sys.exit(2)
 
 

@@ -105,10 +105,10 @@ def _draw_documents(
             u = unit(bits(z_a, z_b, i)) * (sigma_b + sigma_a[v])
             if u < sigma_b:
                 goal = min(np.uint64(u), s - np.uint64(1))
-                j = np.uint64(0)
-                while running[j] <= goal:
-                    j += np.uint64(1)
-                k = topic[np.uint64(start) + j] if by_column else topics[j]
+                place = np.uint64(0)
+                while running[place] <= goal:
+                    place += np.uint64(1)
+                k = topic[np.uint64(start) + place] if by_column else topics[place]
             else:
                 r = bits(alias_a, alias_b, i)
                 j = start + below(r, K_v)

@@ -1,0 +1,147 @@
+"""What commands do: read, train and save, show. Heavy imports wait inside."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from polyaurn.errors import InputError
+
+if TYPE_CHECKING:
+    from polyaurn.corpus import Corpus
+    from polyaurn.model import TopicModel
+
+
+def read(path: Path, *, quiet: bool, text: dict[str, Any], **options: Any) -> "Corpus":
+    """Read a corpus as the options say, and tell what was read."""
+    from polyaurn.progress import status
+    from polyaurn.readers import read_corpus, recognise
+
+    for name in ("text_column", "name_column"):
+        if options[name] is not None and options[name].lstrip("-").isdigit():
+            options[name] = int(options[name])
+    chosen = {name: value for name, value in text.items() if value is not None}
+    if "ngrams" in chosen:
+        most = chosen.pop("ngrams")
+        if most < 1:
+            raise InputError(f"The '--ngrams' option must be at least 1. Got {most} instead.")
+        chosen["ngram_range"] = (1, most)
+    with status(f"reading {path}", show=not quiet):
+        corpus = read_corpus(path, **options, **chosen)
+    if not quiet:
+        note(f"{path}, read as {options['format'] or recognise(path)}: {corpus!r}")
+        if corpus.n_empty:
+            note(f"Note: {corpus.note_of_empty_documents()}")
+    return corpus
+
+
+def fit_and_save(
+    corpus: "Corpus", *, out: Path, force: bool, trace: Path | None, quiet: bool, **parameters: Any
+) -> tuple["TopicModel", bool]:
+    """Train, stop on Ctrl-C, save; return the model and whether it was stopped early."""
+    import warnings
+
+    from polyaurn.estimator import LDA
+    from polyaurn.stopping import StopOnSignal
+    from polyaurn.store import save
+    from polyaurn.tracefile import TraceFile
+
+    with StopOnSignal() as stop, TraceFile(trace) as trace_file, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # empty documents were noted already
+        lda = LDA(
+            **parameters,
+            verbose=not quiet,
+            callbacks=[trace_file.write, lambda state, info: stop.asked],
+        )
+        lda.fit(corpus)
+        save(lda.model_, out, force=force)
+    stopped = bool(stop.asked and lda.n_iter_ < lda.max_iter)
+    if stopped:
+        note(f"Stopped after sweep {lda.n_iter_:,} of {lda.max_iter:,}; the model so far is kept.")
+    elif not quiet:
+        last = lda.trace_[-1]
+        score = last["log_posterior"]
+        per_token = (
+            "" if score is None else f", log posterior {score / corpus.n_tokens:.4f} a token"
+        )
+        note(f"{lda.n_iter_:,} sweeps in {last['seconds']:.1f} s of sampling{per_token}")
+    return lda.model_, stopped
+
+
+def show_topics(
+    model: "TopicModel", n_words: int, *, by_size: bool, most: int | None = None
+) -> None:
+    """Show topics as a table at a terminal, as tab-separated lines elsewhere."""
+    sizes = model.topic_sizes
+    listed = model.topics(n_words)
+    order = in_order(model, by_size)[:most]
+    if not sys.stdout.isatty():
+        for k in order:
+            typer.echo(f"{k}\t{sizes[k]}\t{' '.join(listed[k])}")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = "" if len(order) == model.n_topics else f", the {len(order)} largest"
+    table = Table(title=f"{model.n_topics} topics{shown}", box=None, header_style="bold")
+    table.add_column("topic", justify="right", style="cyan")
+    table.add_column("tokens", justify="right")
+    table.add_column("most probable words")
+    for k in order:
+        table.add_row(str(k), f"{sizes[k]:,}", " ".join(listed[k]))
+    Console().print(table)
+
+
+def in_order(model: "TopicModel", by_size: bool) -> list[int]:
+    """Return the topics by number, or the largest first."""
+    sizes = model.topic_sizes
+    return sorted(range(model.n_topics), key=lambda k: -sizes[k] if by_size else k)
+
+
+def prior(value: str, name: str) -> Any:
+    """Turn an option into a number, or the numbers of a file."""
+    try:
+        return float(value)
+    except ValueError:
+        pass
+    try:
+        return [float(number) for number in Path(value).read_text(encoding="utf-8").split()]
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it holds something else"
+        raise InputError(
+            f"The '{name}' option must be a positive number, or a file of numbers. Got {value!r}, "
+            f"which cannot be read as one ({why}); give a number such as 0.1."
+        ) from None
+
+
+def check_words(words: int) -> None:
+    """Refuse a number of words below one, before long work."""
+    if words < 1:
+        raise InputError(f"The '--words' option must be at least 1. Got {words} instead.")
+
+
+def check_trace(path: Path | None, corpus: Path, force: bool) -> None:
+    """Refuse a trace file that would overwrite something, before long work."""
+    if path is not None and path.exists() and (not force or path.resolve() == corpus.resolve()):
+        raise InputError(
+            f"The '--trace' option must name a new file. '{path}' is there already; choose another "
+            "name, or replace an old trace with --force."
+        )
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise InputError(
+            f"The '--trace' option must name a file in a folder that exists. Got '{path}'; create "
+            "the folder or choose another name."
+        )
+
+
+def print_json(value: Any) -> None:
+    """Print a value for machines."""
+    import json
+
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def note(message: str) -> None:
+    """Say something to the user, on standard error."""
+    typer.echo(message, err=True)
