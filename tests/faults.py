@@ -25,35 +25,31 @@ def plant(module: str, *changes: tuple[str, str]) -> ModuleType:
 
 def own_token_kept(sampler: str) -> KernelSet:
     """Break the z step: the token at hand stays in the document's counts while it is drawn."""
-    take, put = "m[old] -= np.uint32(1)\n", "m[k] += np.uint32(1)\n        for"
     broken = plant(
         "z",
-        (f"            {take}", ""),
-        (
-            "                if m[old] == 0:\n",
-            f"                {take}                if m[old] == 0:\n",
-        ),
-        (f"            {put}", f"            if k != old:\n                {put}"),
+        (" - own)", ")"),
+        ("m_d[z_b[at]] -= np.uint16(1)\n", "old = z_b[at]\n"),
+        ("m_d[k] += np.uint16(1)\n", "m_d[old] -= np.uint16(1); m_d[k] += np.uint16(1)\n"),
     )
     return load_kernels(sampler)._replace(draw_z=broken.draw_z)
 
 
 def alpha_doubled(sampler: str) -> KernelSet:
     """Break the z step: the prior of topics counts twice."""
-    broken = plant("z", ("(sigma_b + sigma_a[v])", "(sigma_b + 2.0 * sigma_a[v])"))
+    broken = plant("z", ("(sigma_b + prior)", "(sigma_b + 2.0 * prior)"))
     return load_kernels(sampler)._replace(draw_z=broken.draw_z)
 
 
 def cumulative_sum_as_score(sampler: str) -> KernelSet:
     """Break the z step: a topic's score is the sum of all scores up to it."""
+    column = "np.uint64(weight[start + j]) * (np.uint64(m[base + np.uint64(k)]) - own)"
+    topics = "np.uint64(w[k]) * np.uint64(m_d[k])"
     broken = plant(
         "z",
-        ("s = np.uint64(0)\n", "s = np.uint64(0)\n            t = np.uint64(0)\n"),
-        ("running[j] = s\n", "t += s\n                    running[j] = t\n"),
-        (
-            "            sigma_b = np.float64(s)\n",
-            "            s = t\n            sigma_b = np.float64(s)\n",
-        ),
+        ("s = _NONE\n", "s = _NONE; c = _NONE\n"),
+        ("if q > _NONE else _NONE\n", "if q > _NONE else _NONE; c = _NONE\n"),
+        (f"s += {column}\n", f"c += {column}; s += c\n"),
+        (f"s += {topics}\n", f"c += {topics}; s += c\n"),
     )
     return load_kernels(sampler)._replace(draw_z=broken.draw_z)
 
@@ -61,9 +57,11 @@ def cumulative_sum_as_score(sampler: str) -> KernelSet:
 def counts_of_a_thread_dropped(sampler: str) -> KernelSet:
     """Break the counting: of what one of two threads found, all but a cell a word is lost."""
     broken = plant(
-        "counts", ("last[v] = at\n", "last[v] = at if v % 2 else min(at, first[v] + 1)\n")
+        "counts", (" last[v] = at\n", " last[v] = at if v % 2 else min(at, first[v] + 1)\n")
     )
-    return load_kernels(sampler)._replace(count=broken.count)
+    z_step = plant("z")
+    z_step.gather_counts = broken.gather_counts
+    return load_kernels(sampler)._replace(draw_z=z_step.draw_z)
 
 
 Z_STEP_FAULTS = (own_token_kept, alpha_doubled, cumulative_sum_as_score)

@@ -35,7 +35,7 @@ def successive_conditional(kernels, draws):
     for t in range(draws):
         layout = kernels.make_layout(make_corpus(w, V), K)
         columns = kernels.draw_phi(layout, kernels.count(layout, z, ONE), PRIORS, 3, t, ONE)
-        z, _ = kernels.draw_z(layout, z, columns, 3, t, ONE)
+        z, _, _ = kernels.draw_z(layout, z, columns, 3, t, ONE)
         phi = phi_matrix(columns, K).toarray()
         z, w = sort_tokens(z, pick(phi[z], rng))
         found.append(statistics(phi, z, w))

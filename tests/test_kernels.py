@@ -60,9 +60,10 @@ def test_same_bytes_as_the_reference(sampler, D, V, K, beta, largest):
                     assert column.tolist() == same.tolist(), (name, v)
             assert phi.sigma_a.tolist() == phi_plain.sigma_a.tolist()
             assert np.allclose(phi_matrix(phi, K).sum(axis=1), 1.0, atol=1e-6)
-            z_plain, work_plain = plain.draw_z(plain_layout, z, phi_plain, 3, sweep)
-            z, work = fast.draw_z(fast_layout, z, phi, 3, sweep, workers)
+            z_plain, n_plain, work_plain = plain.draw_z(plain_layout, z, phi_plain, 3, sweep)
+            z, n, work = fast.draw_z(fast_layout, z, phi, 3, sweep, workers)
             assert z.tobytes() == z_plain.tobytes()
+            assert (topic_word_matrix(n, K) != topic_word_matrix(n_plain, K)).nnz == 0
             assert work == work_plain
 
 
@@ -77,8 +78,8 @@ def test_the_contract_sees_a_broken_z_step(sampler, fault, small):
         layout = kernels.make_layout(small, 4)
         z = kernels.start(layout, 0)
         phi = kernels.draw_phi(layout, kernels.count(layout, z, workers), priors, 0, 0, workers)
-        drawn[name], _ = kernels.draw_z(layout, z, phi, 0, 0, workers)
-    oracle, _ = plain.draw_z(plain.make_layout(small, 4), z, phi, 0, 0)
+        drawn[name], _, _ = kernels.draw_z(layout, z, phi, 0, 0, workers)
+    oracle, _, _ = plain.draw_z(plain.make_layout(small, 4), z, phi, 0, 0)
     assert (drawn["right"] == oracle).all()
     assert (drawn["wrong"] != oracle).mean() > 0.01
 
@@ -98,13 +99,24 @@ def test_any_number_of_threads_gives_the_same_bytes(sampler, corpus_name, reques
 def test_any_cut_into_ranges_gives_the_same_bytes(sampler, monkeypatch):
     corpus = datasets.generate(200, 150, 5, 50.0)
     seen = set()
-    for tokens, words in ((1 << 30, 1), (16_384, 64), (100, 7)):
-        if sampler == "partially-collapsed":
-            words = 64  # sums of floating-point gammas are fixed by the cut, which is a constant
-        monkeypatch.setattr("polyaurn.kernels.layout.TOKENS_A_RANGE", tokens)
-        monkeypatch.setattr("polyaurn.kernels.layout.WORD_RANGES", words)
-        monkeypatch.setattr("polyaurn.kernels.layout.LEAST_WORK", 1)
-        state, _ = last(sweeps(corpus, 8, sampler=sampler, n_jobs=2, max_iter=6))
+    layouts = (
+        {"LEAST_BLOCK": 1 << 30, "WORD_RANGES": 1},
+        {"LEAST_BLOCK": 16_384},
+        {"LEAST_BLOCK": 100, "WORD_RANGES": 7},
+        {"BLOCK_BYTES": 30, "LEAST_SHARED": 0},  # blocks of one document
+        {"MOST_TOPICS": 3},  # document order
+        {"LONGEST": 50},  # some of each
+    )
+    for constants in layouts:
+        with monkeypatch.context() as patch:
+            patch.setattr("polyaurn.kernels.layout.LEAST_WORK", 1)
+            for name, value in constants.items():
+                if sampler == "polya-urn" or name != "WORD_RANGES":
+                    # (sums of floating-point gammas are fixed by the cut, which is a constant)
+                    patch.setattr(f"polyaurn.kernels.layout.{name}", value)
+            state, _ = last(
+                sweeps(corpus, 8, sampler=sampler, n_jobs=2, max_iter=6, warm_start="random")
+            )
         seen.add(state.z.tobytes())
     assert len(seen) == 1
 
@@ -161,7 +173,7 @@ def test_every_kernel_is_compiled_once(small, odd, tmp_path):
     several = {}
     for module in pkgutil.iter_modules(polyaurn.kernels.__path__, "polyaurn.kernels."):
         for name, item in vars(importlib.import_module(module.name)).items():
-            entry = name.startswith(("_draw", "_count", "_finish", "_tokens", "_throw", "score_"))
+            entry = name.startswith(("_draw", "draw_doc", "_count", "_gather", "_fill", "_cut", "_finish", "_throw", "score_"))
             if hasattr(item, "signatures") and entry and len(item.signatures) > 1:
                 several[f"{module.name}.{name}"] = item.signatures
     assert several == {}

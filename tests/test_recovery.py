@@ -47,7 +47,7 @@ def best_possible(planted):
     phi = reference.make_phi(truth.phi.T, alpha, np.ones((corpus.n_words, K), bool))
     z = truth.z
     for t in range(20):
-        z, _ = kernels.draw_z(layout, z, phi, 0, t, ONE)
+        z, _, _ = kernels.draw_z(layout, z, phi, 0, t, ONE)
     return agreement(z, truth.z)
 
 

@@ -197,7 +197,7 @@ def test_alias_tables_of_columns_hold_their_weights(sampler, medium):
         p = np.zeros(K)
         keep = phi.cut[column] / 2.0**32
         np.add.at(p, topic, keep / size)
-        np.add.at(p, phi.alias[column], (1 - keep) / size)
+        np.add.at(p, topic[phi.alias[column]], (1 - keep) / size)
         a = np.zeros(K)
         a[topic] = phi.weight[column] * priors.alpha[topic]
         assert np.abs(p - a / a.sum()).max() < 1e-8
@@ -205,3 +205,5 @@ def test_alias_tables_of_columns_hold_their_weights(sampler, medium):
         if phi.row[v] >= 0:
             assert (phi.dense[phi.row[v]][topic] == phi.weight[column]).all()
             assert np.count_nonzero(phi.dense[phi.row[v]]) == np.count_nonzero(phi.weight[column])
+            if size < K:
+                assert (phi.rank[phi.row[v]][topic] == np.arange(size)).all()

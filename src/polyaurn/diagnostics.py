@@ -38,11 +38,11 @@ def log_posterior(
         In nats, for the whole corpus.
     """
     from polyaurn.kernels.joint import score_documents, score_words
-    from polyaurn.kernels.layout import LEAST_WORK, TOKENS_A_RANGE, WORD_RANGES, even_ranges
+    from polyaurn.kernels.layout import LEAST_BLOCK, LEAST_WORK, WORD_RANGES, even_ranges
 
     workers = workers or Workers(1)
     alpha, beta = priors
-    doc_ranges = even_ranges(corpus.doc_ptr, -(-corpus.n_tokens // TOKENS_A_RANGE))
+    doc_ranges = even_ranges(corpus.doc_ptr, -(-corpus.n_tokens // LEAST_BLOCK))
     documents = workers.run(
         score_documents,
         [(lo, hi, corpus.doc_ptr, state.z, alpha, alpha.sum()) for lo, hi in pairwise(doc_ranges)],

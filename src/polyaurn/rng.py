@@ -38,6 +38,8 @@ class Purpose(IntEnum):
     ALIAS = 8  # topic of a token that falls to the prior
     SPLIT = 9  # training and test documents
     SYNTHETIC = 10  # corpora drawn from the generative model
+    SHARE = 11  # when a document joins the burn-in
+    ENTER = 12  # first topic of a token whose document joins a running chain
 
 
 class Key(NamedTuple):
@@ -47,15 +49,23 @@ class Key(NamedTuple):
     b: np.uint64
 
 
-def key(seed: int, sweep: int, purpose: Purpose) -> Key:
+Moment = int | str  # a sweep, or "sweep.part" where Phi is drawn several times in one
+
+
+def moment(sweep: int, part: int) -> Moment:
+    """Return the address of a part of a sweep; the first part is the sweep itself."""
+    return f"{sweep}.{part}" if part else sweep
+
+
+def key(seed: int, sweep: Moment, purpose: Purpose) -> Key:
     """Return the key of one kind of draw in one sweep.
 
     Parameters
     ----------
     seed : int
         The user's seed.
-    sweep : int
-        The sweep, from 0.
+    sweep : int or str
+        The sweep, from 0, or a part of one; see `moment`.
     purpose : Purpose
         What is drawn.
 

@@ -5,21 +5,40 @@ from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.diagnostics import log_posterior
 from polyaurn.errors import InputError
 from polyaurn.kernels import DEFAULT_SAMPLER, KernelSet, check_sampler, load_kernels
-from polyaurn.rng import check_seed
-from polyaurn.state import Cost, Info, Priors, State, check_invariants, check_topics, make_priors
+from polyaurn.rng import check_seed, moment
+from polyaurn.schedule import WHOLE, Plan, Schedule, make_schedule
+from polyaurn.state import (
+    NO_TOPIC,
+    Cost,
+    Info,
+    Priors,
+    State,
+    check_invariants,
+    check_topics,
+    make_priors,
+)
 from polyaurn.workers import Workers, count_threads
 
+PLAIN = Plan()
 CHECK = os.environ.get("POLYAURN_CHECK", "0") not in ("", "0")  # look for contradictions each sweep
 
 
 def sweep(
-    layout: Any, state: State, priors: Priors, kernels: KernelSet, seed: int, workers: Workers
+    layout: Any,
+    state: State,
+    priors: Priors,
+    kernels: KernelSet,
+    seed: int,
+    workers: Workers,
+    plan: Plan = PLAIN,
 ) -> tuple[State, Cost]:
-    """Do one sweep: draw Phi given the counts, then every topic given Phi.
+    """Do one sweep: draw Phi given the counts, then topics given Phi.
 
     Parameters
     ----------
@@ -35,6 +54,8 @@ def sweep(
         The seed; with the sweep's number it fixes every draw.
     workers : Workers
         Threads.
+    plan : Plan
+        Which share of the documents to visit, in how many parts.
 
     Returns
     -------
@@ -43,13 +64,42 @@ def sweep(
     cost : Cost
         What the two steps took, counting included in the second.
     """
-    start = perf_counter()
-    phi = kernels.draw_phi(layout, state.counts, priors, seed, state.sweep, workers)
-    middle = perf_counter()
-    z, work = kernels.draw_z(layout, state.z, phi, seed, state.sweep, workers)
-    counts = kernels.count(layout, z, workers)
-    end = perf_counter()
-    return State(z, counts, state.sweep + 1, phi), Cost(middle - start, end - middle, work)
+    z, counts, work = state.z, state.counts, 0
+    phi_seconds = z_seconds = 0.0
+    visits = _visits(layout, state, plan)
+    several = len(visits) > 1
+    new = np.empty_like(z) if several else None
+    parts = list(state.parts) if len(state.parts) == len(visits) else []
+    for part, blocks in enumerate(visits):
+        when = moment(state.sweep, part)
+        start = perf_counter()
+        phi = kernels.draw_phi(layout, counts, priors, seed, when, workers)
+        middle = perf_counter()
+        if plan.share > state.share:
+            z = kernels.enter(layout, z, phi, seed, when, workers, blocks)
+        if several and part == len(parts):
+            parts.append(kernels.count(layout, z, workers, blocks))
+        drawn, n, steps = kernels.draw_z(layout, z, phi, seed, when, workers, blocks, new)
+        if several:
+            counts = kernels.replace_counts(layout, counts, parts[part], n, workers)
+            parts[part] = n
+        else:
+            counts = n
+        work += steps
+        phi_seconds += middle - start
+        z_seconds += perf_counter() - middle
+    done = State(drawn, counts, state.sweep + 1, phi, plan.share, tuple(parts))
+    return done, Cost(phi_seconds, z_seconds, work)
+
+
+def _visits(layout: Any, state: State, plan: Plan) -> list[Any]:
+    """Return the blocks of each part of a sweep; None stands for all."""
+    if plan.share < WHOLE or state.share < WHOLE:
+        return [np.flatnonzero(layout.share <= plan.share)]
+    if plan.refreshes == 1:
+        return [None]
+    part = np.arange(len(layout.blocks) - 1) % plan.refreshes
+    return [np.flatnonzero(part == p) for p in range(min(plan.refreshes, part.max() + 1))]
 
 
 def sweeps(
@@ -63,6 +113,8 @@ def sweeps(
     n_jobs: int | None = -1,
     evaluate_every: int = 10,
     max_iter: int | None = None,
+    warm_start: str = "auto",
+    phi_refreshes: int | str = "auto",
     start: State | None = None,
     on_compile: Callable[[], None] | None = None,
 ) -> Iterator[tuple[State, Info]]:
@@ -89,6 +141,12 @@ def sweeps(
     max_iter : int, optional
         Stop when this many sweeps are done, those before `start` included; without it the
         generator never ends by itself.
+    warm_start : {"auto", "grow", "random"}
+        Begin on a 64th of the documents and double it until all are in ("grow"), or on all of
+        them ("random", the paper's plain behaviour). "auto" grows where it helps: for 262,144
+        tokens or more, unless `max_iter` is too small. Sweeps over a share count as sweeps.
+    phi_refreshes : int or "auto"
+        How often Phi is drawn in a sweep over all documents, 1 to 8; the paper's way is 1.
     start : State, optional
         Go on from here instead of from topics drawn uniformly.
     on_compile : callable, optional
@@ -121,10 +179,13 @@ def sweeps(
     threads = count_threads(n_jobs)
     _check_sweeps(max_iter, "max_iter", 1, optional=True)
     _check_sweeps(evaluate_every, "evaluate_every", 0)
+    schedule = make_schedule(
+        warm_start, phi_refreshes, corpus.n_tokens, corpus.n_words, max_iter
+    )
     if start is not None:
         _check_start(start, corpus, K)
-    return _chain(corpus, K, priors, kernels, seed, threads, evaluate_every, max_iter, start,
-                  on_compile)  # fmt: skip
+    return _chain(corpus, K, priors, kernels, seed, threads, evaluate_every, max_iter, schedule,
+                  start, on_compile)  # fmt: skip
 
 
 def _chain(
@@ -136,37 +197,47 @@ def _chain(
     threads: int,
     evaluate_every: int,
     max_iter: int | None,
+    schedule: Schedule,
     state: State | None,
     on_compile: Callable[[], None] | None,
 ) -> Iterator[tuple[State, Info]]:
     with Workers(threads) as workers:
         warm_up(kernels, on_compile)
-        layout = kernels.make_layout(corpus, K)
+        layout = kernels.make_layout(corpus, K, workers)
         if state is None:
-            z = kernels.start(layout, seed)
-            state = State(z, kernels.count(layout, z, workers), 0)
+            share = schedule.plan(0).share
+            blocks = None if share == WHOLE else np.flatnonzero(layout.share <= share)
+            z = kernels.start(layout, seed, blocks)
+            state = State(z, kernels.count(layout, z, workers), 0, share=share)
         seconds = 0.0
         while max_iter is None or state.sweep < max_iter:
-            state, cost = sweep(layout, state, priors, kernels, seed, workers)
-            seconds += cost.phi_seconds + cost.z_seconds
+            plan = schedule.plan(state.sweep)
+            state, cost = sweep(layout, state, priors, kernels, seed, workers, plan)
+            spent = cost.phi_seconds + cost.z_seconds
+            seconds += spent
             if CHECK:
                 check_invariants(corpus.word, corpus.n_words, K, state)
             evaluate = evaluate_every and (
                 state.sweep % evaluate_every == 0 or state.sweep == max_iter
             )
+            whole = plan.share == WHOLE
+            n_tokens = corpus.n_tokens if whole else int((state.z != NO_TOPIC).sum())
             yield (
                 state,
                 Info(
                     sweep=state.sweep,
+                    phase=plan.phase,
                     seconds=seconds,
                     phi_seconds=cost.phi_seconds,
                     z_seconds=cost.z_seconds,
                     log_posterior=(
-                        log_posterior(corpus, state, priors, workers) if evaluate else None
+                        log_posterior(corpus, state, priors, workers)
+                        if evaluate and whole
+                        else None
                     ),
                     phi_nonzeros=int((state.phi.last - state.phi.first).sum()) if state.phi else 0,
-                    tokens_per_second=corpus.n_tokens / (cost.phi_seconds + cost.z_seconds),
-                    work_per_token=cost.work / corpus.n_tokens,
+                    tokens_per_second=n_tokens / spent,
+                    work_per_token=cost.work / n_tokens,
                 ),
             )
 

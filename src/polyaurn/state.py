@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from polyaurn.errors import InputError
 
 MAX_TOPICS = 65_535
+NO_TOPIC = 65_535  # of a token whose document has not joined the chain yet; topics lie below
 
 U8 = npt.NDArray[np.uint8]
 U16 = npt.NDArray[np.uint16]
@@ -45,9 +46,11 @@ class Phi(NamedTuple):
 
     The column of word v lies in ``[first[v], last[v])``, topics in increasing order. `weight`
     is phi times ``2**exponent[v]``, so that a word's largest lies in [2**30, 2**31), rounded:
-    sums of weight times count are then integers, the same in any order. `cut` and `alias` are
-    the column's alias table for the prior part, whose total is `sigma_a`. A word whose column
-    is long also has a dense row, ``dense[row[v]]``; other words have ``row[v] = -1``.
+    sums of weight times count are then integers, the same in any order. `cut` and `alias` (a
+    place in the column) are the column's alias table for the prior part, whose total is
+    `sigma_a`. A word whose column is long also has weights by topic, ``dense[row[v]]``, and
+    unless the column is full, the topics' places in it, ``rank[row[v]]``; other words have
+    ``row[v] = -1``.
     """
 
     first: I64
@@ -60,18 +63,24 @@ class Phi(NamedTuple):
     sigma_a: F64
     row: I32
     dense: U32
+    rank: U16
 
 
 class State(NamedTuple):
     """All that the next sweep needs: topics of the tokens, their counts, sweeps done.
 
-    `phi` is the Phi that `z` was drawn with (None before the first sweep).
+    `phi` is the Phi that `z` was last drawn with (None before the first sweep). `share` is the
+    share of the documents that are in, in 64ths; tokens of others have the topic NO_TOPIC.
+    `parts` are the counts of parts of the documents, where Phi is drawn before each; they
+    follow from `z`, and are counted again when they are not there.
     """
 
     z: U16
     counts: Counts
     sweep: int
     phi: Phi | None = None
+    share: int = 64
+    parts: tuple[Counts, ...] = ()
 
 
 class Cost(NamedTuple):
@@ -89,6 +98,7 @@ class Info(NamedTuple):
     """What one sweep tells about itself; the record of the trace."""
 
     sweep: int
+    phase: str
     seconds: float
     phi_seconds: float
     z_seconds: float
@@ -225,6 +235,8 @@ def check_invariants(word: I32, n_words: int, n_topics: int, state: State) -> No
     z, counts = state.z, state.counts
     if len(z) != len(word):
         raise AssertionError(f"{len(z)} topics for {len(word)} tokens")
+    if state.share < 64:
+        word, z = word[z != NO_TOPIC], z[z != NO_TOPIC]
     if len(z) and int(z.max()) >= n_topics:
         raise AssertionError(f"topic {int(z.max())} of {n_topics}")
     recount = sp.coo_matrix(

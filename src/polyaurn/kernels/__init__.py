@@ -20,22 +20,31 @@ class KernelSet(NamedTuple):
     Attributes
     ----------
     make_layout : callable
-        ``(corpus, n_topics) -> layout``, whatever the other functions read.
+        ``(corpus, n_topics, workers) -> layout``, whatever the other functions read. Its
+        `documents` and `blocks` say which documents belong together.
     start : callable
-        ``(layout, seed) -> z``, topics to begin with.
+        ``(layout, seed, blocks) -> z``, topics to begin with; documents of other blocks have
+        none.
     count : callable
-        ``(layout, z, workers) -> Counts``.
+        ``(layout, z, workers, blocks) -> Counts``, of the tokens that have a topic.
+    replace_counts : callable
+        ``(layout, counts, old, new, workers) -> Counts``: some documents' counts for others'.
     draw_phi : callable
         ``(layout, counts, priors, seed, sweep, workers) -> Phi``.
+    enter : callable
+        ``(layout, z, phi, seed, sweep, workers, blocks) -> z``: tokens of these blocks that have
+        no topic receive one.
     draw_z : callable
-        ``(layout, z, phi, seed, sweep, workers) -> (z, work)``, the work in steps of the paper's
-        complexity.
+        ``(layout, z, phi, seed, sweep, workers, blocks, into) -> (z, counts, work)``: counts of
+        these blocks, and the work in steps of the paper's complexity.
     """
 
     make_layout: Callable[..., Any]
     start: Callable[..., Any]
     count: Callable[..., Any]
+    replace_counts: Callable[..., Any]
     draw_phi: Callable[..., Any]
+    enter: Callable[..., Any]
     draw_z: Callable[..., Any]
 
 
@@ -44,12 +53,16 @@ _COMPILED = {
     "make_layout": "layout:make_layout",
     "start": "start:uniform_topics",
     "count": "counts:count",
+    "replace_counts": "counts:replace_counts",
+    "enter": "start:enter",
     "draw_z": "z:draw_z",
 }
 _PLAIN = {
     "make_layout": "reference:make_layout",
     "start": "start:uniform_topics",
     "count": "reference:count",
+    "replace_counts": "reference:replace_counts",
+    "enter": "reference:enter",
     "draw_z": "reference:draw_z",
 }
 SAMPLERS: dict[str, dict[str, str]] = {

@@ -10,7 +10,7 @@ from polyaurn.kernels.layout import Layout
 from polyaurn.state import F64, I64, U16, Phi
 from polyaurn.workers import Workers
 
-HOT = 8  # a column longer than K / HOT also gets a dense row, at most HOT numbers for each nonzero
+HOT = 3  # a column longer than K / HOT also gets a dense row, at most HOT numbers for each nonzero
 WEIGHT_BITS = 31
 
 
@@ -50,26 +50,28 @@ def finish_columns(
     row = np.where(hot, np.cumsum(hot) - 1, -1).astype(np.int32)
     if len(mass) == V * K and (length == K).all():
         weight = np.empty(V * K, np.uint32)  # every column is full: the weights are the rows
-        dense = weight.reshape(V, K)
+        dense, rank = weight.reshape(V, K), np.empty((0, K), np.uint16)
     else:
         weight = np.empty(len(mass), np.uint32)
         dense = np.zeros((int(hot.sum()), K), np.uint32)
+        rank = np.zeros(dense.shape, np.uint16)
     exponent = np.zeros(V, np.int32)
     cut, alias = np.empty(len(mass), np.uint32), np.empty(len(mass), np.uint16)
     sigma_a = np.empty(V, np.float64)
     ranges = layout.word_ranges
-    made = (weight, exponent, cut, alias, sigma_a, row, dense)
+    made = (weight, exponent, cut, alias, sigma_a, row, dense, rank)
     workers.run(
         _finish,
         [(lo, hi, first, last, topic, mass, S, alpha, *made) for lo, hi in pairwise(ranges)],
     )
-    return Phi(first, last, topic, weight, exponent, cut, alias, sigma_a, row, dense)
+    return Phi(first, last, topic, weight, exponent, cut, alias, sigma_a, row, dense, rank)
 
 
 @njit(nogil=True, cache=True)
 def _finish(
-    lo, hi, first, last, topic, mass, S, alpha, weight, exponent, cut, alias, sigma_a, row, dense
-):
+    lo, hi, first, last, topic, mass, S, alpha,
+    weight, exponent, cut, alias, sigma_a, row, dense, rank,
+):  # fmt: skip
     K = len(S)
     share = np.empty(K, np.float64)
     stack = np.empty(K, np.int64)
@@ -81,8 +83,10 @@ def _finish(
             top = max(top, share[j])
         sigma_a[v] = 0.0
         if top == 0.0:
-            for j in range(start, last[v]):
-                weight[j], cut[j], alias[j] = 0, 0, topic[j]
+            for j in range(n):
+                weight[start + j], cut[start + j], alias[start + j] = 0, 0, j
+                if 0 <= row[v] < len(rank):
+                    rank[row[v], topic[start + j]] = j
             continue
         e = min(WEIGHT_BITS - math.frexp(top)[1], 1000)
         exponent[v] = e
@@ -94,19 +98,21 @@ def _finish(
             weight[start + j] = np.uint32(w)
             if row[v] >= 0:
                 dense[row[v], k] = np.uint32(w)
+                if row[v] < len(rank):
+                    rank[row[v], k] = j
             share[j] = w * alpha[k]
             total += share[j]
         sigma_a[v] = total
-        _alias(share, n, total, stack, topic[start:], cut[start:], alias[start:])
+        _alias(share, n, total, stack, cut[start:], alias[start:])
 
 
 @njit(nogil=True, cache=True)
-def _alias(share, n, total, stack, topic, cut, alias):
+def _alias(share, n, total, stack, cut, alias):
     """Build an alias table as `tables.alias_table` does; small shares stacked left, large right."""
     small, large = 0, n
     for j in range(n):
         cut[j] = np.uint32(0xFFFFFFFF)
-        alias[j] = topic[j]
+        alias[j] = j
         share[j] = share[j] * n / total
         if share[j] < 1.0:
             stack[small] = j
@@ -120,7 +126,7 @@ def _alias(share, n, total, stack, topic, cut, alias):
         small -= 1
         s, g = stack[small], stack[large_end - 1]
         cut[s] = np.uint32(min(np.uint64(share[s] * 4294967296.0), np.uint64(0xFFFFFFFF)))
-        alias[s] = topic[g]
+        alias[s] = g
         share[g] -= 1.0 - share[s]
         if share[g] < 1.0:
             large_end -= 1

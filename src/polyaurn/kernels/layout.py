@@ -1,22 +1,40 @@
 """The corpus as the compiled kernels read it: derived once, the same for any number of threads.
 
-Besides the documents' own order, tokens are listed word by word, so that counting needs no
-matrix of K by V. Work is cut into ranges of nearly equal token counts whose bounds depend on
-the corpus alone.
+Documents are cut into blocks. Given Phi, documents are independent, so that a block
+may be visited word by word: a word's column is then read once for all its tokens in the block,
+while the counts of the block's documents stay in the nearest caches. A document's tokens lie in
+increasing order of word, so that each document is still visited in the order of its tokens, and
+any cut into blocks gives the same bytes.
+
+Of every token a block stores its document's place in the block, two bytes; which of the
+document's tokens it is follows from the order of visits. Blocks belong to shares of the corpus,
+drawn by chance and nested, with which a chain may begin.
 """
 
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
-from polyaurn.state import I32, I64, U32
+from polyaurn.rng import Purpose, below, bits, key
+from polyaurn.state import I32, I64, NO_TOPIC, U8, U16, U32
+from polyaurn.workers import Workers
 
 WORD_RANGES = 64  # enough to keep 16 threads even
 LEAST_WORK = 1024  # words and tokens that are worth a range of their own
-TOKENS_A_RANGE = 16_384  # of documents: some milliseconds of work
+BLOCKS = 48  # at least so many where they have LEAST_BLOCK tokens: keeps threads even
+LEAST_BLOCK = 16_384  # tokens: some milliseconds of work
+WHOLE = 64  # shares of the corpus are counted in 64ths
+SHARES = (1, 2, 4, 8, 16, 32, 64)  # of a random order of documents: each doubles the one before
+LEAST_SHARED = 1 << 18  # tokens of a corpus that is worth cutting into shares
+WINDOW = 64  # full blocks: documents are put in order inside such a stretch, then the next
+BLOCK_BYTES = 2 << 20  # counts of a block's documents: about the size of a core's own cache
+MOST_DOCUMENTS = 65_536  # of a block: their places have 16 bits
+MOST_TOPICS = 2_048  # beyond, rows of counts by topic are too long, and blocks have no runs
+LONGEST = 65_535  # tokens of a document: counts in a block have 16 bits; others stay apart
 MAX_TOKENS = 2**32 - 1
 
 
@@ -25,15 +43,20 @@ class Layout(NamedTuple):
 
     doc_ptr: I64
     word: I32
-    word_ptr: I64  # tokens of word v are token[word_ptr[v]:word_ptr[v + 1]]
-    token: U32
-    doc_ranges: I64  # bounds of ranges of documents
+    documents: U32  # all documents, in the order of visits
+    blocks: I64  # block b holds documents[blocks[b]:blocks[b + 1]]
+    share: U8  # ... which all belong to this share of the corpus, in 64ths, and to larger ones
+    runs: I64  # its words are run_word[runs[b]:runs[b + 1]]; none: visit in document order
+    run_word: I32
+    run_start: U32  # tokens of a run are place[run_start[r]:run_start[r + 1]]
+    place: U16  # which document of the block
+    word_tokens: I64  # how often each word occurs
     word_ranges: I64  # bounds of ranges of words
     n_words: int
     n_topics: int
 
 
-def make_layout(corpus: Corpus, n_topics: int) -> Layout:
+def make_layout(corpus: Corpus, n_topics: int, workers: Workers | None = None) -> Layout:
     """Derive the layout of a corpus for a number of topics.
 
     Parameters
@@ -42,6 +65,8 @@ def make_layout(corpus: Corpus, n_topics: int) -> Layout:
         The documents.
     n_topics : int
         K.
+    workers : Workers, optional
+        Threads; the calling thread when not given.
 
     Returns
     -------
@@ -54,16 +79,24 @@ def make_layout(corpus: Corpus, n_topics: int) -> Layout:
             f"The corpus must have fewer than 2**32 tokens to be trained on one machine. "
             f"Got {N:,} instead; raise min_count or lower max_doc_fraction, or sample documents."
         )
-    word_ptr = np.zeros(V + 1, np.int64)
-    np.cumsum(np.bincount(corpus.word, minlength=V), out=word_ptr[1:])
-    token = np.empty(N, np.uint32)
-    _tokens_by_word(corpus.word, word_ptr[:-1].copy(), token)
+    workers = workers or Workers(1)
+    most_documents = max(1, min(MOST_DOCUMENTS, BLOCK_BYTES // (2 * n_topics)))
+    share_of_document = _draw_shares(corpus.n_documents, N >= LEAST_SHARED)
+    documents = _order(share_of_document, WINDOW * most_documents)
+    most_tokens = max(LEAST_BLOCK, -(-N // BLOCKS))
+    blocks = _cut(
+        corpus.doc_ptr, documents, share_of_document, most_documents, most_tokens, LONGEST
+    )
+    share = share_of_document[documents[blocks[:-1]]]
+    made = _sort_blocks(corpus, documents, blocks, n_topics <= MOST_TOPICS, workers)
+    word_ptr = np.concatenate(([0], np.cumsum(made[-1])))
     return Layout(
-        doc_ptr=corpus.doc_ptr,
-        word=corpus.word,
-        word_ptr=word_ptr,
-        token=token,
-        doc_ranges=even_ranges(corpus.doc_ptr, -(-N // TOKENS_A_RANGE)),
+        corpus.doc_ptr,
+        corpus.word,
+        documents,
+        blocks,
+        share,
+        *made,
         word_ranges=even_ranges(
             word_ptr + np.arange(V + 1), min(WORD_RANGES, 1 + (N + V) // LEAST_WORK)
         ),
@@ -79,9 +112,154 @@ def even_ranges(ptr: I64, n_ranges: int) -> I64:
     return np.unique(np.concatenate(([0], inner, [len(ptr) - 1]))).astype(np.int64)
 
 
+def clear_other_blocks(layout: Any, z: U16, blocks: I64) -> None:
+    """Take their topics from tokens of all blocks but these."""
+    others = np.ones(len(layout.blocks) - 1, bool)
+    others[blocks] = False
+    for b in np.flatnonzero(others):
+        _clear(layout.documents[layout.blocks[b] : layout.blocks[b + 1]], layout.doc_ptr, z)
+
+
+def _draw_shares(D: int, several: bool) -> U8:
+    """Draw for each document the least share of the corpus, in 64ths, that it belongs to."""
+    if not several:
+        return np.full(D, WHOLE, np.uint8)
+    chance = key(0, 0, Purpose.SHARE)
+    least = np.array(SHARES)[np.searchsorted(SHARES, np.arange(WHOLE), side="right")]
+    return least.astype(np.uint8)[below(bits(chance, np.arange(D)), WHOLE)]
+
+
+def _order(share: U8, window: int) -> U32:
+    """Order documents by share inside windows, so that a file is read from end to end once."""
+    documents = np.empty(len(share), np.uint32)
+    for lo in range(0, len(share), window):
+        piece = share[lo : lo + window]
+        documents[lo : lo + window] = lo + np.argsort(piece, kind="stable")
+    return documents
+
+
+def _sort_blocks(
+    corpus: Corpus, documents: U32, blocks: I64, by_word: bool, workers: Workers
+) -> tuple[I64, I32, U32, U16, I64]:
+    """Sort each block's tokens by word."""
+    V, B = corpus.n_words, len(blocks) - 1
+    size, n_runs = np.zeros(B, np.int64), np.zeros(B, np.int64)
+    ranges = list(pairwise(np.unique(np.linspace(0, B, min(B, 64) + 1).astype(np.int64))))
+    source = (corpus.doc_ptr, corpus.word, documents, blocks)
+    totals = workers.run(
+        _count_runs, [(lo, hi, *source, V, by_word, LONGEST, size, n_runs) for lo, hi in ranges]
+    )
+    runs = np.concatenate(([0], np.cumsum(n_runs)))
+    start = np.concatenate(([0], np.cumsum(size)))
+    run_word, run_start = np.empty(runs[-1], np.int32), np.empty(runs[-1] + 1, np.uint32)
+    place = np.empty(start[-1], np.uint16)
+    run_start[-1] = start[-1]
+    made = (runs, start, run_word, run_start, place)
+    workers.run(_fill_runs, [(lo, hi, *source, V, *made) for lo, hi in ranges])
+    return runs, run_word, run_start, place, np.sum(totals, axis=0, dtype=np.int64)
+
+
+@njit(cache=True)
+def _clear(documents, doc_ptr, z):
+    for d in documents:
+        z[doc_ptr[d] : doc_ptr[d + 1]] = NO_TOPIC
+
+
+@njit(cache=True)
+def _cut(doc_ptr, documents, share, most_documents, most_tokens, longest):
+    """Cut documents into blocks of one share; one too long for a block stays by itself."""
+    bounds = [0]
+    begun, tokens = 0, 0
+    for j in range(len(documents)):
+        d = documents[j]
+        n = doc_ptr[d + 1] - doc_ptr[d]
+        full = j - begun == most_documents or tokens + n > most_tokens
+        if j > begun and (full or n > longest or share[d] != share[documents[begun]]):
+            bounds.append(j)
+            begun, tokens = j, 0
+        tokens += n if n <= longest else most_tokens
+    bounds.append(len(documents))
+    return np.array(bounds, np.int64)
+
+
 @njit(nogil=True, cache=True)
-def _tokens_by_word(word, place, token):
-    for i in range(len(word)):
-        v = word[i]
-        token[place[v]] = i
-        place[v] += 1
+def _count_runs(lo, hi, doc_ptr, word, documents, blocks, V, by_word, longest, size, n_runs):
+    """Count tokens and different words of blocks; return how often each word occurs."""
+    total = np.zeros(V, np.int64)
+    seen = np.full(V, -1, np.int64)
+    for b in range(lo, hi):
+        for j in range(blocks[b], blocks[b + 1]):
+            d = documents[j]
+            n = doc_ptr[d + 1] - doc_ptr[d]
+            sort = by_word and n <= longest
+            if sort:
+                size[b] += n
+            for i in range(doc_ptr[d], doc_ptr[d + 1]):
+                v = word[i]
+                total[v] += 1
+                if sort and seen[v] != b:
+                    seen[v] = b
+                    n_runs[b] += 1
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _fill_runs(
+    lo, hi, doc_ptr, word, documents, blocks, V, runs, start, run_word, run_start, place
+):
+    number = np.zeros(V, np.int64)  # tokens of a word in the block, then where the next one goes
+    for b in range(lo, hi):
+        if runs[b + 1] == runs[b]:
+            continue
+        r = runs[b]
+        for j in range(blocks[b], blocks[b + 1]):
+            d = documents[j]
+            for i in range(doc_ptr[d], doc_ptr[d + 1]):
+                v = word[i]
+                if number[v] == 0:
+                    run_word[r] = v
+                    r += 1
+                number[v] += 1
+        words = run_word[runs[b] : r]
+        words.sort()
+        at = start[b]
+        for r in range(len(words)):
+            run_start[runs[b] + r] = at
+            n = number[words[r]]
+            number[words[r]] = at
+            at += n
+        for j in range(blocks[b], blocks[b + 1]):
+            d = documents[j]
+            for i in range(doc_ptr[d], doc_ptr[d + 1]):
+                v = word[i]
+                place[number[v]] = j - blocks[b]
+                number[v] += 1
+        for r in range(len(words)):
+            begin = np.int64(run_start[runs[b] + r])
+            _take_turns(place[begin : number[words[r]]])
+            number[words[r]] = 0
+
+
+@njit(nogil=True, cache=True)
+def _take_turns(run):
+    """Visit the first token of each document, then second ones: neighbours need not wait."""
+    most, turn = 0, 0
+    for j in range(1, len(run)):
+        turn = turn + 1 if run[j] == run[j - 1] else 0
+        most = max(most, turn)
+    if most == 0:
+        return
+    source = run.copy()
+    at = np.zeros(most + 2, np.int64)  # where the next token of each turn goes
+    for placing in (False, True):
+        turn = 0
+        for j in range(len(source)):
+            turn = turn + 1 if j > 0 and source[j] == source[j - 1] else 0
+            if placing:
+                run[at[turn]] = source[j]
+                at[turn] += 1
+            else:
+                at[turn + 1] += 1
+        if not placing:
+            for t in range(most + 1):
+                at[t + 1] += at[t]

@@ -13,13 +13,13 @@ from numba import njit
 from polyaurn.kernels.chance import log_gamma_draw
 from polyaurn.kernels.columns import finish_columns
 from polyaurn.kernels.layout import Layout
-from polyaurn.rng import Purpose, key
+from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import Counts, Phi, Priors
 from polyaurn.workers import Workers
 
 
 def draw_phi(
-    layout: Layout, counts: Counts, priors: Priors, seed: int, sweep: int, workers: Workers
+    layout: Layout, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Workers
 ) -> Phi:
     """Draw Phi given the counts (the first step of the paper's Algorithm 1).
 

@@ -19,7 +19,7 @@ from polyaurn.kernels.chance import below, bits, poisson_count, poisson_positive
 from polyaurn.kernels.columns import finish_columns
 from polyaurn.kernels.layout import Layout
 from polyaurn.kernels.tables import LARGEST_RATE, poisson_tables
-from polyaurn.rng import Key, Purpose, key
+from polyaurn.rng import Key, Moment, Purpose, key
 from polyaurn.state import F64, I32, I64, U16, Counts, Phi, Priors
 from polyaurn.workers import Workers
 
@@ -27,7 +27,7 @@ _REDRAW = 64  # most balls of a redrawn column; more has probability below 1e-20
 
 
 def draw_phi(
-    layout: Layout, counts: Counts, priors: Priors, seed: int, sweep: int, workers: Workers
+    layout: Layout, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Workers
 ) -> Phi:
     """Draw Phi given the counts (the first step of the paper's Algorithm 2).
 
@@ -61,7 +61,7 @@ def draw_phi(
 
 
 def draw_ball_counts(
-    layout: Layout, priors: Priors, seed: int, sweep: int, workers: Workers
+    layout: Layout, priors: Priors, seed: int, sweep: Moment, workers: Workers
 ) -> I32:
     """Draw how many balls of the prior each word receives: Poisson(beta K)."""
     balls = np.empty(layout.n_words, np.int32)
@@ -79,12 +79,12 @@ def draw_columns(
     priors: Priors,
     balls: I32,
     seed: int,
-    sweep: int,
+    sweep: Moment,
     workers: Workers,
 ) -> tuple[I64, I64, U16, F64, F64]:
     """Draw the urn's counts of every word, and their totals S over words."""
     V, K = layout.n_words, layout.n_topics
-    rare = np.diff(layout.word_ptr) <= LARGEST_RATE
+    rare = counts.last - counts.first <= LARGEST_RATE  # others never come out empty
     room = np.zeros(V + 1, np.int64)
     np.cumsum(
         np.minimum(counts.last - counts.first + balls + np.where(rare, _REDRAW, 1), K),
@@ -98,7 +98,7 @@ def draw_columns(
     parts = workers.run(
         _draw_words,
         [
-            (lo, hi, room[lo], *counts, priors.beta, balls, K, *words, *made)
+            (lo, hi, room[lo], *counts, layout.word_tokens, priors.beta, balls, K, *words, *made)
             for lo, hi in _pairs(layout)
         ],
     )
@@ -117,7 +117,7 @@ def _draw_ball_counts(lo, hi, beta, K, a, b, balls):
 
 @njit(nogil=True, cache=True)
 def _draw_words(
-    lo, hi, at, n_first, n_last, n_topic, n_count, beta, balls, K,
+    lo, hi, at, n_first, n_last, n_topic, n_count, word_tokens, beta, balls, K,
     cell_a, cell_b, ball_a, ball_b, column_a, column_b, cut, other,
     first, last, topic, mass,
 ):  # fmt: skip
@@ -144,7 +144,7 @@ def _draw_words(
                 n_extra += 1
             gamma[k] += 1
             total += 1
-        if total == 0 and stop > start:
+        if total == 0 and word_tokens[v] > 0:
             n_v = 0
             for j in range(start, stop):
                 n_v += n_count[j]

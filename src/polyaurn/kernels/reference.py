@@ -10,30 +10,47 @@ import numpy as np
 from scipy.special import ndtri
 
 from polyaurn.corpus import Corpus
+from polyaurn.kernels import layout as derived_layout
 from polyaurn.kernels.tables import LARGEST_RATE, SLOTS, alias_table, poisson_tables
-from polyaurn.rng import Key, Purpose, below, bits, key, open_unit, unit
-from polyaurn.state import F64, I64, U16, Counts, Phi, Priors
+from polyaurn.rng import Key, Moment, Purpose, below, bits, key, open_unit, unit
+from polyaurn.state import F64, I64, NO_TOPIC, U16, Counts, Phi, Priors
 
 
 class ReferenceLayout:
-    """A corpus and a number of topics, with nothing derived."""
+    """A corpus and a number of topics; only the blocks that documents belong to are derived."""
 
     def __init__(self, corpus: Corpus, n_topics: int) -> None:
+        derived = derived_layout.make_layout(corpus, n_topics)
+        self.documents, self.blocks = derived.documents, derived.blocks
         self.doc_ptr, self.word = corpus.doc_ptr, corpus.word
         self.n_words, self.n_topics = corpus.n_words, n_topics
 
 
-def make_layout(corpus: Corpus, n_topics: int) -> ReferenceLayout:
+def make_layout(corpus: Corpus, n_topics: int, workers: Any = None) -> ReferenceLayout:
     """Return what the other functions read."""
     return ReferenceLayout(corpus, n_topics)
 
 
-def count(layout: Any, z: U16, workers: Any = None) -> Counts:
+def count(layout: Any, z: U16, workers: Any = None, blocks: Any = None) -> Counts:
     """Count n by adding up tokens one by one."""
     n = np.zeros((layout.n_words, layout.n_topics), np.int32)
-    np.add.at(n, (layout.word, z), 1)
+    here = z != NO_TOPIC
+    if blocks is not None:
+        document = np.repeat(np.arange(len(layout.doc_ptr) - 1), np.diff(layout.doc_ptr))
+        here &= np.isin(document, documents_of(layout, blocks))
+    np.add.at(n, (layout.word[here], z[here]), 1)
     first, last, topic = _columns(n > 0)
     return Counts(first, last, topic, n[n > 0])
+
+
+def replace_counts(
+    layout: Any, counts: Counts, old: Counts, new: Counts, workers: Any = None
+) -> Counts:
+    """Return counts without some and with others instead."""
+    n, gone, come = (dense_counts(c, layout.n_topics) for c in (counts, old, new))
+    n += come - gone
+    first, last, topic = _columns(n > 0)
+    return Counts(first, last, topic, n[n > 0].astype(np.int32))
 
 
 def dense_counts(counts: Counts, n_topics: int) -> I64:
@@ -46,14 +63,14 @@ def dense_counts(counts: Counts, n_topics: int) -> I64:
 
 
 def draw_phi_urn(
-    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: int, workers: Any = None
+    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Any = None
 ) -> Phi:
     """Draw Phi from the Poisson Pólya urn: the first step of Algorithm 2."""
     gamma = draw_urn(layout, counts, priors, seed, sweep)
     return make_phi(gamma.astype(np.float64), priors.alpha, gamma > 0)
 
 
-def draw_urn(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: int) -> I64:
+def draw_urn(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment) -> I64:
     """Draw the urn's ball counts, words by topics, no observed word and no topic left empty."""
     V, K = layout.n_words, layout.n_topics
     n, beta = dense_counts(counts, K), priors.beta
@@ -66,7 +83,8 @@ def draw_urn(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: int)
         balls = poisson_rate(beta[v] * K, bits(how_many, v))
         np.add.at(gamma[v], below(bits(where, v * 2**32 + np.arange(balls)), K), 1)
     columns = key(seed, sweep, Purpose.COLUMN)
-    for v in np.flatnonzero((gamma.sum(axis=1) == 0) & (n.sum(axis=1) > 0)).tolist():
+    occurs = np.bincount(layout.word, minlength=V) > 0
+    for v in np.flatnonzero((gamma.sum(axis=1) == 0) & occurs).tolist():
         # topics in order of n first, then of beta: one uniform finds both
         edges = np.concatenate((np.cumsum(n[v]), n[v].sum() + beta[v] * np.arange(1, K + 1)))
         np.add.at(gamma[v], _throw(columns, v, edges) % K, 1)
@@ -78,7 +96,7 @@ def draw_urn(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: int)
 
 
 def draw_phi_dirichlet(
-    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: int, workers: Any = None
+    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Any = None
 ) -> Phi:
     """Draw Phi from its Dirichlet posterior: the first step of Algorithm 1."""
     V, K = layout.n_words, layout.n_topics
@@ -102,37 +120,46 @@ def make_phi(mass: F64, alpha: F64, keep: np.ndarray) -> Phi:
     weight = np.zeros(mass.shape, np.uint32)
     sigma_a = np.zeros(V)
     first, last, topic = _columns(keep)
-    cut, alias = np.zeros(len(topic), np.uint32), topic.copy()
+    rank = (np.cumsum(keep, axis=1) - 1).astype(np.uint16)
+    cut, alias = np.zeros(len(topic), np.uint32), rank[keep]
     for v in np.flatnonzero(phi.max(axis=1) > 0.0):
         exponent[v] = min(31 - np.frexp(phi[v].max())[1], 1000)
         weight[v] = np.floor(np.ldexp(phi[v], exponent[v]) + 0.5)
         column = slice(first[v], last[v])
         a = weight[v, topic[column]] * alpha[topic[column]]
         sigma_a[v] = np.cumsum(a)[-1]
-        cut[column], other = alias_table(a)
-        alias[column] = topic[column][other]
+        cut[column], alias[column] = alias_table(a)
     row = np.arange(V, dtype=np.int32)
-    return Phi(first, last, topic, weight[keep], exponent, cut, alias, sigma_a, row, weight)
+    return Phi(first, last, topic, weight[keep], exponent, cut, alias, sigma_a, row, weight, rank)
 
 
 def draw_z(
-    layout: Any, z: U16, phi: Phi, seed: int, sweep: int, workers: Any = None
-) -> tuple[U16, int]:
-    """Draw every topic given Phi: the second step of both algorithms.
+    layout: Any,
+    z: U16,
+    phi: Phi,
+    seed: int,
+    sweep: Moment,
+    workers: Any = None,
+    blocks: Any = None,
+    into: U16 | None = None,
+) -> tuple[U16, Counts, int]:
+    """Draw topics given Phi: the second step of both algorithms.
 
-    The work is counted as the paper does, min(K_d, K_v) for each token.
+    The work is counted as the paper does, min(K_d, K_v) for each token, K_d as the sweep begins.
     """
-    new, work = z.copy(), 0
+    new = z.copy()
+    visited, work = np.full_like(z, NO_TOPIC), 0
     z_key, alias_key = key(seed, sweep, Purpose.Z), key(seed, sweep, Purpose.ALIAS)
-    for d in range(len(layout.doc_ptr) - 1):
+    for d in documents_of(layout, blocks):
         begin, end = layout.doc_ptr[d], layout.doc_ptr[d + 1]
         m = np.bincount(z[begin:end], minlength=layout.n_topics)
+        K_d = int(np.count_nonzero(m))
         for i in range(begin, end):
             v = layout.word[i]
             column = slice(phi.first[v], phi.last[v])
             phi_v = np.zeros(layout.n_topics, np.int64)
             phi_v[phi.topic[column]] = phi.weight[column]
-            work += min(int(np.count_nonzero(m)), int(phi.last[v] - phi.first[v]))
+            work += min(K_d, int(phi.last[v] - phi.first[v]))
             m[new[i]] -= 1
             b = np.cumsum(phi_v * m)
             sigma_b = float(b[-1])
@@ -140,12 +167,38 @@ def draw_z(
             if u < sigma_b:
                 new[i] = np.searchsorted(b, min(int(u), int(b[-1]) - 1), side="right")
             else:
-                r = bits(alias_key, i)
-                j = phi.first[v] + below(r, int(phi.last[v] - phi.first[v]))
-                kept = int(r) % 2**32 < phi.cut[j]
-                new[i] = phi.topic[j] if kept else phi.alias[j]
+                new[i] = _from_alias_table(phi, v, bits(alias_key, i))
             m[new[i]] += 1
-    return new, work
+        visited[begin:end] = new[begin:end]
+        if into is not None:
+            into[begin:end] = new[begin:end]
+    return new if into is None else into, count(layout, visited), work
+
+
+def enter(
+    layout: Any, z: U16, phi: Phi, seed: int, sweep: Moment, workers: Any = None, blocks: Any = None
+) -> U16:
+    """Give tokens without a topic one drawn from the prior's part of Phi."""
+    new, chance = z.copy(), key(seed, sweep, Purpose.ENTER)
+    for d in documents_of(layout, blocks):
+        for i in range(layout.doc_ptr[d], layout.doc_ptr[d + 1]):
+            if z[i] == NO_TOPIC:
+                new[i] = _from_alias_table(phi, layout.word[i], bits(chance, i))
+    return new
+
+
+def documents_of(layout: Any, blocks: Any) -> Any:
+    """Return the documents of some blocks, or all."""
+    if blocks is None:
+        return range(len(layout.doc_ptr) - 1)
+    bounds = [layout.documents[layout.blocks[b] : layout.blocks[b + 1]] for b in blocks]
+    return np.concatenate(bounds).astype(np.int64)
+
+
+def _from_alias_table(phi: Phi, v: int, r: Any) -> int:
+    j = below(r, int(phi.last[v] - phi.first[v]))
+    kept = int(r) % 2**32 < phi.cut[phi.first[v] + j]
+    return int(phi.topic[phi.first[v] + (j if kept else phi.alias[phi.first[v] + j])])
 
 
 def poisson_count(n: int, r: Any) -> int:

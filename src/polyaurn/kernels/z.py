@@ -1,30 +1,45 @@
-"""The z step: every token's topic given Phi, document by document, in parallel.
+"""The z step: every token's topic given Phi, in parallel over blocks of documents.
 
 A token of word v in document d takes topic k with weight phi[k, v] (alpha[k] + m[d, k]), the
 token itself left out of m. The part with alpha comes from the word's alias table. The part with
-m is summed over the shorter of two lists, the word's column and the document's topics, both in
-increasing order of topic, so that either walk gives the same choice. Weights are integers: the
-sum is exact, whatever its order.
+m is summed over the word's column, or over all topics where the column is long, always in
+increasing order of topic. Weights are integers: the sum is exact, whatever its order.
+
+A block is visited word by word, the counts m of its documents held as rows of K. Documents of
+very many tokens, and models of very many topics, are visited in document order instead
+(`polyaurn.kernels.z_long`): the same draws, the same bytes.
 """
 
-from itertools import pairwise
+from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from polyaurn.kernels.chance import below, bits, unit
+from polyaurn.kernels.counts import gather_counts
 from polyaurn.kernels.layout import Layout
-from polyaurn.rng import Purpose, key
-from polyaurn.state import U16, Phi
+from polyaurn.kernels.z_long import draw_documents
+from polyaurn.rng import Moment, Purpose, key
+from polyaurn.state import I32, I64, U16, Counts, Phi
 from polyaurn.workers import Workers
 
 _LOW_32 = np.uint64(0xFFFFFFFF)
+_ONE, _NONE = np.uint64(1), np.uint64(0)
+_PIECE = np.uint64(64)  # topics of a long column that are summed at once
 
 
 def draw_z(
-    layout: Layout, z: U16, phi: Phi, seed: int, sweep: int, workers: Workers
-) -> tuple[U16, int]:
-    """Draw all topics given Phi (the second step of both algorithms of the paper).
+    layout: Layout,
+    z: U16,
+    phi: Phi,
+    seed: int,
+    sweep: Moment,
+    workers: Workers,
+    blocks: I64 | None = None,
+    into: U16 | None = None,
+) -> tuple[U16, Counts, int]:
+    """Draw topics given Phi (the second step of both algorithms of the paper).
 
     Parameters
     ----------
@@ -38,131 +53,177 @@ def draw_z(
         Address of the draws.
     workers : Workers
         Threads.
+    blocks : ndarray of int64, optional
+        Which blocks of documents to visit; all when not given. Others keep their topics.
+    into : ndarray of uint16, optional
+        Where to write the new topics, of the documents visited alone; a new array when not given.
 
     Returns
     -------
     z : ndarray of uint16
         New topics.
+    counts : Counts
+        n, of the documents visited alone.
     work : int
-        Sum over tokens of min(K_d, K_v): topics in the document, topics of the word.
+        Sum over tokens visited of min(K_d, K_v): topics in the document when the sweep begins,
+        topics of the word.
     """
-    new = np.empty_like(z)
+    new = into
+    if new is None:
+        new = np.empty_like(z) if blocks is None else z.copy()
+    todo = np.arange(len(layout.blocks) - 1) if blocks is None else blocks
     keys = (*key(seed, sweep, Purpose.Z), *key(seed, sweep, Purpose.ALIAS))
-    ranges = layout.doc_ranges
-    columns = (phi.first, phi.last, phi.topic, phi.weight, phi.cut, phi.alias, phi.sigma_a,
-               phi.row, phi.dense)  # fmt: skip
-    work = workers.run(
-        _draw_documents,
-        [
-            (lo, hi, layout.doc_ptr, layout.word, z, new, *columns, layout.n_topics, *keys)
-            for lo, hi in pairwise(ranges)
-        ],
-    )
-    return new, sum(work)
+    n_threads = max(1, min(workers.n_threads, len(todo)))
+    tallies = np.zeros((n_threads, len(phi.topic)), np.int32)  # n, beside the nonzeros of Phi
+    free: SimpleQueue[I32] = SimpleQueue()
+    for tally in tallies:
+        free.put(tally)
+
+    def draw(b: int) -> int:
+        documents = layout.documents[layout.blocks[b] : layout.blocks[b + 1]]
+        lo, hi = layout.runs[b], layout.runs[b + 1]
+        tally = free.get()
+        try:
+            shared = (layout.doc_ptr, z, new, tally, *phi[:4], *phi[5:], layout.n_topics, *keys)
+            if lo == hi:
+                return int(draw_documents(documents, layout.word, *shared))
+            return int(
+                _draw_block(
+                    documents,
+                    layout.run_word[lo:hi],
+                    layout.run_start[lo : hi + 1],
+                    layout.place,
+                    *shared,
+                )
+            )
+        finally:
+            free.put(tally)
+
+    work = workers.run(draw, _largest_first(layout, todo))
+    return new, gather_counts(layout, phi, tallies, workers), sum(work)
+
+
+def _largest_first(layout: Layout, blocks: I64) -> list[tuple[Any]]:
+    """Order blocks so that one long document is not what threads wait for at the end."""
+    long = layout.runs[blocks + 1] == layout.runs[blocks]
+    return [(int(b),) for b in blocks[np.argsort(~long, kind="stable")]]
 
 
 @njit(nogil=True, cache=True)
-def _draw_documents(
-    lo, hi, doc_ptr, word, z, new, first, last, topic, weight, cut, alias, sigma_a, row, dense,
-    K, z_a, z_b, alias_a, alias_b,
+def _draw_block(
+    documents, run_word, run_start, place, doc_ptr, z, new, tally,
+    first, last, topic, weight, cut, alias, sigma_a, row, dense, rank,
+    K, key_a, key_b, alias_a, alias_b,
 ):  # fmt: skip
-    m = np.zeros(K, np.uint32)  # topics of the document, by topic
-    topics = np.empty(K + 1, np.uint16)  # those with m > 0 (and the one left), increasing
+    D, width = len(documents), np.uint64(K)
+    m = np.zeros(D * K, np.uint16)  # a row of K for each document
+    K_d = np.zeros(D, np.uint16)
+    z_b = np.empty(run_start[-1] - run_start[0], np.uint16)  # topics of the block's tokens
+    token = np.empty(D, np.uint32)  # the document's next token in z_b
+    shift = np.empty(D, np.uint32)  # from a place in z_b to the token's number, modulo 2**32
+    at = _NONE
+    for d in range(D):
+        begin = np.uint64(doc_ptr[documents[d]])
+        token[d], shift[d] = at, np.uint32(begin - at)
+        base = np.uint64(d) * width
+        for i in range(begin, np.uint64(doc_ptr[documents[d] + 1])):
+            k = z[i]
+            z_b[at] = k
+            at += _ONE
+            cell = base + np.uint64(k)
+            K_d[d] += np.uint16(m[cell] == 0)
+            m[cell] += np.uint16(1)
     running = np.empty(K + 1, np.uint64)  # running sums of the walk
-    work = 0
-    for d in range(lo, hi):
-        begin, end = doc_ptr[d], doc_ptr[d + 1]
-        K_d = _list_topics(z, begin, end, m, topics, K)
-        for i in range(begin, end):
-            v = word[i]
-            old = z[i]
-            m[old] -= np.uint32(1)
-            start = first[v]
-            K_v = last[v] - start
-            work += min(K_d, K_v)
-            s = np.uint64(0)
-            by_column = K_v <= K_d or (row[v] < 0 and K_v <= 8 * K_d)
-            if by_column:
-                c = np.uint64(start)
-                for j in range(np.uint64(K_v)):
-                    s += np.uint64(weight[c + j]) * np.uint64(m[topic[c + j]])
+    n_pieces = width // _PIECE
+    work = _NONE
+    for r in range(len(run_word)):
+        v = run_word[r]
+        start = np.uint64(first[v])
+        K_v = np.uint64(last[v]) - start
+        prior = sigma_a[v]
+        if row[v] < 0:  # walk the column
+            for t in range(run_start[r], run_start[r + 1]):
+                d = np.uint64(place[t])
+                at = token[d]
+                i = np.uint64(np.uint32(at + shift[d]))
+                token[d] = at + np.uint32(1)
+                work += min(np.uint64(K_d[d]), K_v)
+                base = d * width
+                old = z_b[at]
+                s = _NONE
+                for j in range(K_v):
+                    k = topic[start + j]
+                    own = np.uint64(k == old)
+                    s += np.uint64(weight[start + j]) * (np.uint64(m[base + np.uint64(k)]) - own)
                     running[j] = s
-            elif row[v] >= 0:
-                w = dense[np.uint64(row[v])]
-                for j in range(np.uint64(K_d)):
-                    k = topics[j]
-                    s += np.uint64(w[k]) * np.uint64(m[k])
-                    running[j] = s
-            else:
-                at = start
-                for j in range(K_d):
-                    k = topics[j]
-                    at += np.searchsorted(topic[at : last[v]], k)
-                    if at < last[v] and topic[at] == k:
-                        s += np.uint64(weight[at]) * np.uint64(m[k])
-                    running[j] = s
-            sigma_b = np.float64(s)
-            u = unit(bits(z_a, z_b, i)) * (sigma_b + sigma_a[v])
-            if u < sigma_b:
-                goal = min(np.uint64(u), s - np.uint64(1))
-                place = np.uint64(0)
-                while running[place] <= goal:
-                    place += np.uint64(1)
-                k = topic[np.uint64(start) + place] if by_column else topics[place]
-            else:
-                r = bits(alias_a, alias_b, i)
-                j = start + below(r, K_v)
-                k = topic[j] if (r & _LOW_32) < np.uint64(cut[j]) else alias[j]
-            new[i] = k
-            if k != old:
-                if m[old] == 0:
-                    K_d = _leave(topics, K_d, old)
-                if m[k] == 0:
-                    K_d = _enter(topics, K_d, k)
-            m[k] += np.uint32(1)
-        for j in range(K_d):
-            m[topics[j]] = 0
+                sigma_b = np.float64(s)
+                u = unit(bits(key_a, key_b, i)) * (sigma_b + prior)
+                if u < sigma_b:
+                    goal = min(np.uint64(u), s - _ONE)
+                    j = _NONE
+                    for q in range(K_v):
+                        j += np.uint64(running[q] <= goal)
+                else:
+                    chance = bits(alias_a, alias_b, i)
+                    j = np.uint64(below(chance, K_v))
+                    if (chance & _LOW_32) >= np.uint64(cut[start + j]):
+                        j = np.uint64(alias[start + j])
+                k = topic[start + j]
+                tally[start + j] += np.int32(1)
+                z_b[at] = k
+                m[base + np.uint64(old)] -= np.uint16(1)
+                m[base + np.uint64(k)] += np.uint16(1)
+        else:  # sum over all topics, a piece at a time
+            h = np.uint64(row[v])
+            full = K_v == width
+            w = dense[h]
+            for t in range(run_start[r], run_start[r + 1]):
+                d = np.uint64(place[t])
+                at = token[d]
+                i = np.uint64(np.uint32(at + shift[d]))
+                token[d] = at + np.uint32(1)
+                work += min(np.uint64(K_d[d]), K_v)
+                base = d * width
+                m_d = m[base : base + width]
+                m_d[z_b[at]] -= np.uint16(1)
+                s = _NONE
+                for q in range(n_pieces):
+                    w_q = w[q * _PIECE : q * _PIECE + _PIECE]
+                    m_q = m_d[q * _PIECE : q * _PIECE + _PIECE]
+                    piece = _NONE
+                    for k in range(_PIECE):
+                        piece += np.uint64(w_q[k]) * np.uint64(m_q[k])
+                    s += piece
+                    running[q] = s
+                for k in range(n_pieces * _PIECE, width):
+                    s += np.uint64(w[k]) * np.uint64(m_d[k])
+                running[n_pieces] = s
+                sigma_b = np.float64(s)
+                u = unit(bits(key_a, key_b, i)) * (sigma_b + prior)
+                if u < sigma_b:
+                    goal = min(np.uint64(u), s - _ONE)
+                    q = _NONE
+                    while running[q] <= goal:
+                        q += _ONE
+                    s = running[q - _ONE] if q > _NONE else _NONE
+                    k = q * _PIECE
+                    s += np.uint64(w[k]) * np.uint64(m_d[k])
+                    while s <= goal:
+                        k += _ONE
+                        s += np.uint64(w[k]) * np.uint64(m_d[k])
+                    j = k if full else np.uint64(rank[h, k])
+                else:
+                    chance = bits(alias_a, alias_b, i)
+                    j = np.uint64(below(chance, K_v))
+                    if (chance & _LOW_32) >= np.uint64(cut[start + j]):
+                        j = np.uint64(alias[start + j])
+                    k = np.uint64(topic[start + j])
+                tally[start + j] += np.int32(1)
+                z_b[at] = k
+                m_d[k] += np.uint16(1)
+    at = _NONE
+    for d in range(D):
+        for i in range(doc_ptr[documents[d]], doc_ptr[documents[d] + 1]):
+            new[i] = z_b[at]
+            at += _ONE
     return work
-
-
-@njit(nogil=True, cache=True)
-def _list_topics(z, begin, end, m, topics, K):
-    """Count the document's topics and list them in increasing order; return how many."""
-    K_d = 0
-    for i in range(begin, end):
-        k = z[i]
-        if m[k] == 0:
-            topics[K_d] = k
-            K_d += 1
-        m[k] += np.uint32(1)
-    if 8 * K_d > K:
-        K_d = 0
-        for k in range(K):
-            if m[k] > 0:
-                topics[K_d] = k
-                K_d += 1
-    else:
-        topics[:K_d].sort()
-    return K_d
-
-
-@njit(nogil=True, cache=True)
-def _leave(topics, K_d, k):
-    """Take topic k out of the list."""
-    j = 0
-    while topics[j] != k:
-        j += 1
-    for i in range(j, K_d - 1):
-        topics[i] = topics[i + 1]
-    return K_d - 1
-
-
-@njit(nogil=True, cache=True)
-def _enter(topics, K_d, k):
-    """Put topic k into the list, in its place."""
-    j = K_d
-    while j > 0 and topics[j - 1] > k:
-        topics[j] = topics[j - 1]
-        j -= 1
-    topics[j] = k
-    return K_d + 1
