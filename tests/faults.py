@@ -36,7 +36,7 @@ def own_token_kept(sampler: str) -> KernelSet:
 
 def alpha_doubled(sampler: str) -> KernelSet:
     """Break the z step: the prior of topics counts twice."""
-    broken = plant("z", ("(sigma_b + prior)", "(sigma_b + 2.0 * prior)"))
+    broken = plant("z", ("sigma_a_v = sigma_a[v]", "sigma_a_v = 2.0 * sigma_a[v]"), ("u - sigma_b)", "(u - sigma_b) / 2)"))
     return load_kernels(sampler)._replace(draw_z=broken.draw_z)
 
 

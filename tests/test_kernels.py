@@ -53,7 +53,7 @@ def test_same_bytes_as_the_reference(sampler, D, V, K, beta, largest):
             check_invariants(corpus.word, V, K, State(z, n, sweep))
             phi = fast.draw_phi(fast_layout, n, priors, 3, sweep, workers)
             phi_plain = plain.draw_phi(plain_layout, n_plain, priors, 3, sweep)
-            for name in ("weight", "topic", "cut", "alias"):
+            for name in ("weight", "topic", "prior"):
                 for v in range(V):
                     column = getattr(phi, name)[phi.first[v] : phi.last[v]]
                     same = getattr(phi_plain, name)[phi_plain.first[v] : phi_plain.last[v]]

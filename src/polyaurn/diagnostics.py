@@ -38,7 +38,7 @@ def log_posterior(
         In nats, for the whole corpus.
     """
     from polyaurn.kernels.joint import score_documents, score_words
-    from polyaurn.kernels.layout import LEAST_BLOCK, LEAST_WORK, WORD_RANGES, even_ranges
+    from polyaurn.kernels.layout import LEAST_BLOCK, WORD_RANGES, even_ranges
 
     workers = workers or Workers(1)
     alpha, beta = priors
@@ -47,7 +47,7 @@ def log_posterior(
         score_documents,
         [(lo, hi, corpus.doc_ptr, state.z, alpha, alpha.sum()) for lo, hi in pairwise(doc_ranges)],
     )
-    n_ranges = min(WORD_RANGES, 1 + corpus.n_words // LEAST_WORK)
+    n_ranges = min(WORD_RANGES, 1 + corpus.n_words // 1024)
     word_ranges = np.linspace(0, corpus.n_words, n_ranges + 1).astype(np.int64)
     words = workers.run(
         score_words,

@@ -35,7 +35,6 @@ class Purpose(IntEnum):
     COLUMN = 5  # a word whose column came out empty
     ROW = 6  # a topic whose row came out empty
     Z = 7  # topic of a token
-    ALIAS = 8  # topic of a token that falls to the prior
     SPLIT = 9  # training and test documents
     SYNTHETIC = 10  # corpora drawn from the generative model
     SHARE = 11  # when a document joins the burn-in

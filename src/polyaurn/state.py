@@ -46,11 +46,10 @@ class Phi(NamedTuple):
 
     The column of word v lies in ``[first[v], last[v])``, topics in increasing order. `weight`
     is phi times ``2**exponent[v]``, so that a word's largest lies in [2**30, 2**31), rounded:
-    sums of weight times count are then integers, the same in any order. `cut` and `alias` (a
-    place in the column) are the column's alias table for the prior part, whose total is
-    `sigma_a`. A word whose column is long also has weights by topic, ``dense[row[v]]``, and
-    unless the column is full, the topics' places in it, ``rank[row[v]]``; other words have
-    ``row[v] = -1``.
+    sums of weight times count are then integers, the same in any order. `prior` holds the running
+    sums of weight times alpha over the column, whose total is `sigma_a`. A word whose column
+    is long also has weights by topic, ``dense[row[v]]``, and unless the column is full, the
+    topics' places in it, ``rank[row[v]]``; other words have ``row[v] = -1``.
     """
 
     first: I64
@@ -58,8 +57,7 @@ class Phi(NamedTuple):
     topic: U16
     weight: U32
     exponent: I32
-    cut: U32
-    alias: U16
+    prior: F64
     sigma_a: F64
     row: I32
     dense: U32

@@ -1,4 +1,4 @@
-"""From drawn masses to columns the z step can read: fixed-point weights, alias tables, hot rows."""
+"""From drawn masses to columns the z step can read: fixed-point weights, sums of the prior part."""
 
 import math
 from itertools import pairwise
@@ -12,6 +12,7 @@ from polyaurn.workers import Workers
 
 HOT = 3  # a column longer than K / HOT also gets a dense row, at most HOT numbers for each nonzero
 WEIGHT_BITS = 31
+LEAST_EXPONENT = 1000  # of a column whose every draw is too small to write down: all weights 1
 
 
 def finish_columns(
@@ -35,7 +36,7 @@ def finish_columns(
     S : ndarray of float64
         Sum of mass over words, for each topic.
     alpha : ndarray of float64
-        Prior of the topics, for the alias tables.
+        Prior of the topics.
     workers : Workers
         Threads.
 
@@ -56,79 +57,56 @@ def finish_columns(
         dense = np.zeros((int(hot.sum()), K), np.uint32)
         rank = np.zeros(dense.shape, np.uint16)
     exponent = np.zeros(V, np.int32)
-    cut, alias = np.empty(len(mass), np.uint32), np.empty(len(mass), np.uint16)
-    sigma_a = np.empty(V, np.float64)
+    prior, sigma_a = np.empty(len(mass), np.float64), np.empty(V, np.float64)
     ranges = layout.word_ranges
-    made = (weight, exponent, cut, alias, sigma_a, row, dense, rank)
+    made = (weight, exponent, prior, sigma_a, row, dense, rank)
     workers.run(
         _finish,
         [(lo, hi, first, last, topic, mass, S, alpha, *made) for lo, hi in pairwise(ranges)],
     )
-    return Phi(first, last, topic, weight, exponent, cut, alias, sigma_a, row, dense, rank)
+    return Phi(first, last, topic, *made)
 
 
 @njit(nogil=True, cache=True)
 def _finish(
     lo, hi, first, last, topic, mass, S, alpha,
-    weight, exponent, cut, alias, sigma_a, row, dense, rank,
+    weight, exponent, prior, sigma_a, row, dense, rank,
 ):  # fmt: skip
     K = len(S)
     share = np.empty(K, np.float64)
-    stack = np.empty(K, np.int64)
     for v in range(lo, hi):
         start, n = first[v], last[v] - first[v]
         top = 0.0
         for j in range(n):
             share[j] = mass[start + j] / S[topic[start + j]]
             top = max(top, share[j])
-        sigma_a[v] = 0.0
-        if top == 0.0:
-            for j in range(n):
-                weight[start + j], cut[start + j], alias[start + j] = 0, 0, j
-                if 0 <= row[v] < len(rank):
-                    rank[row[v], topic[start + j]] = j
-            continue
-        e = min(WEIGHT_BITS - math.frexp(top)[1], 1000)
+        e = LEAST_EXPONENT
+        if top > 0.0:
+            e = min(WEIGHT_BITS - math.frexp(top)[1], LEAST_EXPONENT)
         exponent[v] = e
         scale = math.ldexp(1.0, e)
         total = 0.0
         for j in range(n):
             k = topic[start + j]
-            w = math.floor(share[j] * scale + 0.5)
+            w = math.floor(share[j] * scale + 0.5) if top > 0.0 else 1.0
             weight[start + j] = np.uint32(w)
-            if row[v] >= 0:
-                dense[row[v], k] = np.uint32(w)
-                if row[v] < len(rank):
-                    rank[row[v], k] = j
-            share[j] = w * alpha[k]
-            total += share[j]
+            total += w * alpha[k]
+            prior[start + j] = total
         sigma_a[v] = total
-        _alias(share, n, total, stack, cut[start:], alias[start:])
+        if row[v] >= 0:
+            for j in range(n):
+                dense[row[v], topic[start + j]] = weight[start + j]
+            if row[v] < len(rank):
+                for j in range(n):
+                    rank[row[v], topic[start + j]] = j
 
 
-@njit(nogil=True, cache=True)
-def _alias(share, n, total, stack, cut, alias):
-    """Build an alias table as `tables.alias_table` does; small shares stacked left, large right."""
-    small, large = 0, n
-    for j in range(n):
-        cut[j] = np.uint32(0xFFFFFFFF)
-        alias[j] = j
-        share[j] = share[j] * n / total
-        if share[j] < 1.0:
-            stack[small] = j
-            small += 1
-    for j in range(n - 1, -1, -1):
-        if share[j] >= 1.0:
-            large -= 1
-            stack[large] = j
-    large_end = n  # the right part is [large, n), its last element is taken first
-    while small > 0 and large_end > large:
-        small -= 1
-        s, g = stack[small], stack[large_end - 1]
-        cut[s] = np.uint32(min(np.uint64(share[s] * 4294967296.0), np.uint64(0xFFFFFFFF)))
-        alias[s] = g
-        share[g] -= 1.0 - share[s]
-        if share[g] < 1.0:
-            large_end -= 1
-            stack[small] = g
-            small += 1
+@njit(cache=True)
+def from_prior(prior, start, n, u):
+    """Return the place in a column where the running sum of its prior part passes u."""
+    low, size = np.uint64(0), np.uint64(n)
+    while size > np.uint64(1):
+        half = size >> np.uint64(1)
+        low += half if prior[start + low + half - np.uint64(1)] <= u else np.uint64(0)
+        size -= half
+    return low

@@ -24,7 +24,7 @@ from polyaurn.state import I32, I64, NO_TOPIC, U8, U16, U32
 from polyaurn.workers import Workers
 
 WORD_RANGES = 64  # enough to keep 16 threads even
-LEAST_WORK = 1024  # words and tokens that are worth a range of their own
+LEAST_WORK = 32_768  # cells of Phi that are worth a range of their own
 BLOCKS = 48  # at least so many where they have LEAST_BLOCK tokens: keeps threads even
 LEAST_BLOCK = 16_384  # tokens: some milliseconds of work
 WHOLE = 64  # shares of the corpus are counted in 64ths
@@ -89,7 +89,8 @@ def make_layout(corpus: Corpus, n_topics: int, workers: Workers | None = None) -
     )
     share = share_of_document[documents[blocks[:-1]]]
     made = _sort_blocks(corpus, documents, blocks, n_topics <= MOST_TOPICS, workers)
-    word_ptr = np.concatenate(([0], np.cumsum(made[-1])))
+    longest_column = np.minimum(made[-1], n_topics) + 1
+    work = np.concatenate(([0], np.cumsum(longest_column)))
     return Layout(
         corpus.doc_ptr,
         corpus.word,
@@ -97,9 +98,7 @@ def make_layout(corpus: Corpus, n_topics: int, workers: Workers | None = None) -
         blocks,
         share,
         *made,
-        word_ranges=even_ranges(
-            word_ptr + np.arange(V + 1), min(WORD_RANGES, 1 + (N + V) // LEAST_WORK)
-        ),
+        word_ranges=even_ranges(work, min(WORD_RANGES, 1 + int(work[-1]) // LEAST_WORK)),
         n_words=V,
         n_topics=n_topics,
     )

@@ -23,6 +23,7 @@ from polyaurn.rng import Key, Moment, Purpose, key
 from polyaurn.state import F64, I32, I64, U16, Counts, Phi, Priors
 from polyaurn.workers import Workers
 
+MOST_INSERTED = 24  # topics that the prior's balls add to a column; longer lists are sorted
 _REDRAW = 64  # most balls of a redrawn column; more has probability below 1e-20
 
 
@@ -140,8 +141,7 @@ def _draw_words(
             k = below(bits(ball_a, ball_b, v * 4294967296 + j), K)
             if listed[k] != v:
                 listed[k] = v
-                extra[n_extra] = k
-                n_extra += 1
+                n_extra = _insert(extra, n_extra, k)
             gamma[k] += 1
             total += 1
         if total == 0 and word_tokens[v] > 0:
@@ -163,8 +163,7 @@ def _draw_words(
                     k = min(np.int64((u - n_v) / beta[v]), K - 1)
                     if listed[k] != v:
                         listed[k] = v
-                        extra[n_extra] = k
-                        n_extra += 1
+                        n_extra = _insert(extra, n_extra, k)
                 gamma[k] += 1
         first[v] = at
         if 8 * (stop - start + n_extra) > K:
@@ -176,7 +175,8 @@ def _draw_words(
                     at += 1
                 gamma[k] = 0
         else:  # merge two sorted lists
-            extra[:n_extra].sort()
+            if n_extra > MOST_INSERTED:
+                extra[:n_extra].sort()
             i, j = start, 0
             while i < stop or j < n_extra:
                 if j == n_extra or (i < stop and np.int64(n_topic[i]) < extra[j]):
@@ -193,6 +193,17 @@ def _draw_words(
                 gamma[k] = 0
         last[v] = at
     return S
+
+
+@njit(cache=True)
+def _insert(extra, n, k):
+    """Put a topic into a list, in its place while the list is short; return its new length."""
+    j = n
+    while 0 < j <= MOST_INSERTED and extra[j - 1] > k:
+        extra[j] = extra[j - 1]
+        j -= 1
+    extra[j] = k
+    return n + 1
 
 
 def _fill_rows(empty: I64, counts: Counts, beta: F64, K: int, chance: Key) -> tuple[I64, I64]:

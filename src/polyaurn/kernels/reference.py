@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from polyaurn.corpus import Corpus
 from polyaurn.kernels import layout as derived_layout
-from polyaurn.kernels.tables import LARGEST_RATE, SLOTS, alias_table, poisson_tables
+from polyaurn.kernels.tables import LARGEST_RATE, SLOTS, poisson_tables
 from polyaurn.rng import Key, Moment, Purpose, below, bits, key, open_unit, unit
 from polyaurn.state import F64, I64, NO_TOPIC, U16, Counts, Phi, Priors
 
@@ -113,24 +113,24 @@ def draw_phi_dirichlet(
 
 
 def make_phi(mass: F64, alpha: F64, keep: np.ndarray) -> Phi:
-    """Normalise over words, scale each word to whole weights, build its alias table."""
+    """Normalise over words, scale each word to whole weights, sum its prior part."""
     V, _ = mass.shape
     phi = mass / mass.sum(axis=0)
-    exponent = np.zeros(V, np.int32)
-    weight = np.zeros(mass.shape, np.uint32)
+    exponent = np.full(V, 1000, np.int32)
+    weight = keep.astype(np.uint32)  # a word whose every draw is zero has weights of one
     sigma_a = np.zeros(V)
     first, last, topic = _columns(keep)
     rank = (np.cumsum(keep, axis=1) - 1).astype(np.uint16)
-    cut, alias = np.zeros(len(topic), np.uint32), rank[keep]
-    for v in np.flatnonzero(phi.max(axis=1) > 0.0):
-        exponent[v] = min(31 - np.frexp(phi[v].max())[1], 1000)
-        weight[v] = np.floor(np.ldexp(phi[v], exponent[v]) + 0.5)
+    prior = np.zeros(len(topic))
+    for v in np.flatnonzero(keep.any(axis=1)):
+        if phi[v].max() > 0.0:
+            exponent[v] = min(31 - np.frexp(phi[v].max())[1], 1000)
+            weight[v] = np.floor(np.ldexp(phi[v], exponent[v]) + 0.5)
         column = slice(first[v], last[v])
-        a = weight[v, topic[column]] * alpha[topic[column]]
-        sigma_a[v] = np.cumsum(a)[-1]
-        cut[column], alias[column] = alias_table(a)
+        prior[column] = np.cumsum(weight[v, topic[column]] * alpha[topic[column]])
+        sigma_a[v] = prior[last[v] - 1]
     row = np.arange(V, dtype=np.int32)
-    return Phi(first, last, topic, weight[keep], exponent, cut, alias, sigma_a, row, weight, rank)
+    return Phi(first, last, topic, weight[keep], exponent, prior, sigma_a, row, weight, rank)
 
 
 def draw_z(
@@ -149,7 +149,7 @@ def draw_z(
     """
     new = z.copy()
     visited, work = np.full_like(z, NO_TOPIC), 0
-    z_key, alias_key = key(seed, sweep, Purpose.Z), key(seed, sweep, Purpose.ALIAS)
+    chance = key(seed, sweep, Purpose.Z)
     for d in documents_of(layout, blocks):
         begin, end = layout.doc_ptr[d], layout.doc_ptr[d + 1]
         m = np.bincount(z[begin:end], minlength=layout.n_topics)
@@ -163,11 +163,11 @@ def draw_z(
             m[new[i]] -= 1
             b = np.cumsum(phi_v * m)
             sigma_b = float(b[-1])
-            u = unit(bits(z_key, i)) * (sigma_b + phi.sigma_a[v])
+            u = unit(bits(chance, i)) * (sigma_b + phi.sigma_a[v])
             if u < sigma_b:
                 new[i] = np.searchsorted(b, min(int(u), int(b[-1]) - 1), side="right")
             else:
-                new[i] = _from_alias_table(phi, v, bits(alias_key, i))
+                new[i] = _from_prior(phi, v, u - sigma_b)
             m[new[i]] += 1
         visited[begin:end] = new[begin:end]
         if into is not None:
@@ -183,7 +183,8 @@ def enter(
     for d in documents_of(layout, blocks):
         for i in range(layout.doc_ptr[d], layout.doc_ptr[d + 1]):
             if z[i] == NO_TOPIC:
-                new[i] = _from_alias_table(phi, layout.word[i], bits(chance, i))
+                v = layout.word[i]
+                new[i] = _from_prior(phi, v, unit(bits(chance, i)) * phi.sigma_a[v])
     return new
 
 
@@ -195,10 +196,11 @@ def documents_of(layout: Any, blocks: Any) -> Any:
     return np.concatenate(bounds).astype(np.int64)
 
 
-def _from_alias_table(phi: Phi, v: int, r: Any) -> int:
-    j = below(r, int(phi.last[v] - phi.first[v]))
-    kept = int(r) % 2**32 < phi.cut[phi.first[v] + j]
-    return int(phi.topic[phi.first[v] + (j if kept else phi.alias[phi.first[v] + j])])
+def _from_prior(phi: Phi, v: int, u: float) -> int:
+    """Return the topic where the running sum of the prior part passes u."""
+    column = slice(phi.first[v], phi.last[v])
+    j = np.searchsorted(phi.prior[column], u, side="right")
+    return int(phi.topic[column][min(int(j), int(phi.last[v] - phi.first[v]) - 1)])
 
 
 def poisson_count(n: int, r: Any) -> int:

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from polyaurn.kernels.chance import below as one_below
 from polyaurn.kernels.chance import bits as one_bits
+from polyaurn.kernels.chance import unit as one_unit
+from polyaurn.kernels.columns import from_prior
 from polyaurn.kernels.layout import clear_other_blocks
 from polyaurn.rng import Moment, Purpose, below, bits, key
 from polyaurn.state import I64, NO_TOPIC, U16, Phi
 from polyaurn.workers import Workers
 
 _PIECE = 1 << 20  # tokens drawn at a time, to keep memory small
-_LOW_32 = np.uint64(0xFFFFFFFF)
 
 
 def uniform_topics(layout: Any, seed: int, blocks: I64 | None = None) -> U16:
@@ -70,7 +70,7 @@ def enter(
     """
     new = z.copy()
     chance = key(seed, sweep, Purpose.ENTER)
-    table = (phi.first, phi.last, phi.topic, phi.cut, phi.alias)
+    table = (phi.first, phi.last, phi.topic, phi.prior, phi.sigma_a)
     workers.run(
         _enter_block,
         [
@@ -89,13 +89,11 @@ def enter(
 
 
 @njit(nogil=True, cache=True)
-def _enter_block(documents, doc_ptr, word, z, first, last, topic, cut, alias, a, b):
+def _enter_block(documents, doc_ptr, word, z, first, last, topic, prior, sigma_a, a, b):
     for d in documents:
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
             if z[i] == NO_TOPIC:
                 v = word[i]
-                r = one_bits(a, b, i)
-                j = first[v] + one_below(r, last[v] - first[v])
-                if (r & _LOW_32) >= np.uint64(cut[j]):
-                    j = first[v] + np.int64(alias[j])
-                z[i] = topic[j]
+                start = np.uint64(first[v])
+                u = one_unit(one_bits(a, b, i)) * sigma_a[v]
+                z[i] = topic[start + from_prior(prior, start, last[v] - first[v], u)]

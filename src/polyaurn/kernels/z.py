@@ -1,8 +1,7 @@
 """The z step: every token's topic given Phi, in parallel over blocks of documents.
 
 A token of word v in document d takes topic k with weight phi[k, v] (alpha[k] + m[d, k]), the
-token itself left out of m. The part with alpha comes from the word's alias table. The part with
-m is summed over the word's column, or over all topics where the column is long, always in
+token itself left out of m. Sums of the part with alpha are made with Phi. The part with m is summed over the word's column, or over all topics where the column is long, always in
 increasing order of topic. Weights are integers: the sum is exact, whatever its order.
 
 A block is visited word by word, the counts m of its documents held as rows of K. Documents of
@@ -16,7 +15,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from polyaurn.kernels.chance import below, bits, unit
+from polyaurn.kernels.chance import bits, unit
+from polyaurn.kernels.columns import from_prior
 from polyaurn.kernels.counts import gather_counts
 from polyaurn.kernels.layout import Layout
 from polyaurn.kernels.z_long import draw_documents
@@ -24,7 +24,6 @@ from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I32, I64, U16, Counts, Phi
 from polyaurn.workers import Workers
 
-_LOW_32 = np.uint64(0xFFFFFFFF)
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _PIECE = np.uint64(64)  # topics of a long column that are summed at once
 
@@ -72,7 +71,7 @@ def draw_z(
     if new is None:
         new = np.empty_like(z) if blocks is None else z.copy()
     todo = np.arange(len(layout.blocks) - 1) if blocks is None else blocks
-    keys = (*key(seed, sweep, Purpose.Z), *key(seed, sweep, Purpose.ALIAS))
+    address = key(seed, sweep, Purpose.Z)
     n_threads = max(1, min(workers.n_threads, len(todo)))
     tallies = np.zeros((n_threads, len(phi.topic)), np.int32)  # n, beside the nonzeros of Phi
     free: SimpleQueue[I32] = SimpleQueue()
@@ -84,7 +83,7 @@ def draw_z(
         lo, hi = layout.runs[b], layout.runs[b + 1]
         tally = free.get()
         try:
-            shared = (layout.doc_ptr, z, new, tally, *phi[:4], *phi[5:], layout.n_topics, *keys)
+            shared = (layout.doc_ptr, z, new, tally, *phi[:4], *phi[5:], layout.n_topics, *address)
             if lo == hi:
                 return int(draw_documents(documents, layout.word, *shared))
             return int(
@@ -112,8 +111,8 @@ def _largest_first(layout: Layout, blocks: I64) -> list[tuple[Any]]:
 @njit(nogil=True, cache=True)
 def _draw_block(
     documents, run_word, run_start, place, doc_ptr, z, new, tally,
-    first, last, topic, weight, cut, alias, sigma_a, row, dense, rank,
-    K, key_a, key_b, alias_a, alias_b,
+    first, last, topic, weight, prior, sigma_a, row, dense, rank,
+    K, key_a, key_b,
 ):  # fmt: skip
     D, width = len(documents), np.uint64(K)
     m = np.zeros(D * K, np.uint16)  # a row of K for each document
@@ -140,7 +139,7 @@ def _draw_block(
         v = run_word[r]
         start = np.uint64(first[v])
         K_v = np.uint64(last[v]) - start
-        prior = sigma_a[v]
+        sigma_a_v = sigma_a[v]
         if row[v] < 0:  # walk the column
             for t in range(run_start[r], run_start[r + 1]):
                 d = np.uint64(place[t])
@@ -157,17 +156,14 @@ def _draw_block(
                     s += np.uint64(weight[start + j]) * (np.uint64(m[base + np.uint64(k)]) - own)
                     running[j] = s
                 sigma_b = np.float64(s)
-                u = unit(bits(key_a, key_b, i)) * (sigma_b + prior)
+                u = unit(bits(key_a, key_b, i)) * (sigma_b + sigma_a_v)
                 if u < sigma_b:
                     goal = min(np.uint64(u), s - _ONE)
                     j = _NONE
                     for q in range(K_v):
                         j += np.uint64(running[q] <= goal)
                 else:
-                    chance = bits(alias_a, alias_b, i)
-                    j = np.uint64(below(chance, K_v))
-                    if (chance & _LOW_32) >= np.uint64(cut[start + j]):
-                        j = np.uint64(alias[start + j])
+                    j = from_prior(prior, start, K_v, u - sigma_b)
                 k = topic[start + j]
                 tally[start + j] += np.int32(1)
                 z_b[at] = k
@@ -199,7 +195,7 @@ def _draw_block(
                     s += np.uint64(w[k]) * np.uint64(m_d[k])
                 running[n_pieces] = s
                 sigma_b = np.float64(s)
-                u = unit(bits(key_a, key_b, i)) * (sigma_b + prior)
+                u = unit(bits(key_a, key_b, i)) * (sigma_b + sigma_a_v)
                 if u < sigma_b:
                     goal = min(np.uint64(u), s - _ONE)
                     q = _NONE
@@ -213,10 +209,7 @@ def _draw_block(
                         s += np.uint64(w[k]) * np.uint64(m_d[k])
                     j = k if full else np.uint64(rank[h, k])
                 else:
-                    chance = bits(alias_a, alias_b, i)
-                    j = np.uint64(below(chance, K_v))
-                    if (chance & _LOW_32) >= np.uint64(cut[start + j]):
-                        j = np.uint64(alias[start + j])
+                    j = from_prior(prior, start, K_v, u - sigma_b)
                     k = np.uint64(topic[start + j])
                 tally[start + j] += np.int32(1)
                 z_b[at] = k

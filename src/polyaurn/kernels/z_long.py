@@ -7,16 +7,15 @@ topics, both in increasing order of topic, so that either walk gives the same ch
 import numpy as np
 from numba import njit
 
-from polyaurn.kernels.chance import below, bits, unit
-
-_LOW_32 = np.uint64(0xFFFFFFFF)
+from polyaurn.kernels.chance import bits, unit
+from polyaurn.kernels.columns import from_prior
 
 
 @njit(nogil=True, cache=True)
 def draw_documents(
     documents, word, doc_ptr, z, new, tally,
-    first, last, topic, weight, cut, alias, sigma_a, row, dense, rank,
-    K, z_a, z_b, alias_a, alias_b,
+    first, last, topic, weight, prior, sigma_a, row, dense, rank,
+    K, z_a, z_b,
 ):  # fmt: skip
     """Draw topics of some documents, one after another; return the work."""
     m = np.zeros(K, np.uint32)  # topics of the document, by topic
@@ -67,10 +66,7 @@ def draw_documents(
                 else:
                     j = start + np.searchsorted(topic[start : last[v]], topics[place])
             else:
-                r = bits(alias_a, alias_b, i)
-                j = start + below(r, K_v)
-                if (r & _LOW_32) >= np.uint64(cut[j]):
-                    j = start + np.int64(alias[j])
+                j = start + np.int64(from_prior(prior, np.uint64(start), K_v, u - sigma_b))
             k = topic[j]
             tally[j] += np.int32(1)
             new[i] = k
