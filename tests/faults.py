@@ -36,20 +36,25 @@ def own_token_kept(sampler: str) -> KernelSet:
 
 def alpha_doubled(sampler: str) -> KernelSet:
     """Break the z step: the prior of topics counts twice."""
-    broken = plant("z", ("sigma_a_v = sigma_a[v]", "sigma_a_v = 2.0 * sigma_a[v]"), ("u - sigma_b)", "(u - sigma_b) / 2)"))
+    broken = plant(
+        "z",
+        ("sigma_a_v = sigma_a[v]", "sigma_a_v = 2.0 * sigma_a[v]"),
+        ("u - sigma_b)", "(u - sigma_b) / 2)"),
+    )
     return load_kernels(sampler)._replace(draw_z=broken.draw_z)
 
 
 def cumulative_sum_as_score(sampler: str) -> KernelSet:
     """Break the z step: a topic's score is the sum of all scores up to it."""
-    column = "np.uint64(weight[start + j]) * (np.uint64(m[base + np.uint64(k)]) - own)"
-    topics = "np.uint64(w[k]) * np.uint64(m_d[k])"
+    column = "np.uint64(weight[start + q]) * (np.uint64(m[base + np.uint64(k)]) - own)"
+    topics, more = "np.uint64(w[c]) * np.uint64(m_d[c])", "np.uint64(w[k]) * np.uint64(m_d[k])"
     broken = plant(
         "z",
-        ("s = _NONE\n", "s = _NONE; c = _NONE\n"),
-        ("if q > _NONE else _NONE\n", "if q > _NONE else _NONE; c = _NONE\n"),
-        (f"s += {column}\n", f"c += {column}; s += c\n"),
-        (f"s += {topics}\n", f"c += {topics}; s += c\n"),
+        (" s = _NONE\n", " s = _NONE; so_far = _NONE\n"),
+        ("if before > _NONE else _NONE\n", "if before > _NONE else _NONE; so_far = _NONE\n"),
+        (f"s += {column}\n", f"so_far += {column}; s += so_far\n"),
+        (f"s += {topics}\n", f"so_far += {topics}; s += so_far\n"),
+        (f"s += {more}\n", f"so_far += {more}; s += so_far\n"),
     )
     return load_kernels(sampler)._replace(draw_z=broken.draw_z)
 

@@ -311,6 +311,7 @@ def test_compiling_is_announced_once(tmp_path):
 
     said = []
     kernels = load_kernels("polya-urn")
+    warm_up(kernels)
     warm_up(kernels, lambda: said.append("compiling"))
     assert said == []
 

@@ -36,7 +36,7 @@ def test_attributes_after_fit(fitted, small):
 def test_trace_has_a_record_a_sweep(fitted):
     assert [r["sweep"] for r in fitted.trace_] == list(range(1, 31))
     assert list(fitted.trace_[0]) == [
-        "sweep", "seconds", "phi_seconds", "z_seconds", "log_posterior", "phi_nonzeros",
+        "sweep", "phase", "seconds", "phi_seconds", "z_seconds", "log_posterior", "phi_nonzeros",
         "tokens_per_second", "work_per_token",
     ]  # fmt: skip
     evaluated = [r["sweep"] for r in fitted.trace_ if r["log_posterior"] is not None]

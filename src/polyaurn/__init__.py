@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from polyaurn.corpus import Corpus
     from polyaurn.errors import InputError
     from polyaurn.estimator import LDA
+    from polyaurn.importing import import_corpus
     from polyaurn.model import TopicModel
     from polyaurn.readers import read_corpus
     from polyaurn.sampler import sweeps
@@ -24,6 +25,7 @@ _HOME = {
     "InputError": "polyaurn.errors",
     "LDA": "polyaurn.estimator",
     "TopicModel": "polyaurn.model",
+    "import_corpus": "polyaurn.importing",
     "load": "polyaurn.store",
     "read_corpus": "polyaurn.readers",
     "sweeps": "polyaurn.sampler",
@@ -38,6 +40,7 @@ __all__ = [
     "__version__",
     "datasets",
     "diagnostics",
+    "import_corpus",
     "load",
     "read_corpus",
     "sweeps",

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.naming import check_vocabulary
+from polyaurn.state import I32, I64
 
 _PIECE = 1 << 24  # bytes read at a time
 
@@ -58,38 +59,103 @@ def read_uci(path: Path, vocabulary: Any = None) -> Corpus:
     Corpus
         Documents named by their ids.
     """
+    parts = list(_uci_entries(path))
+    D, W = parts[0].n_documents, parts[0].n_words
+    document, word, count = (np.concatenate([p[i] for p in parts]) for i in range(3))
+    if not count.any():
+        raise InputError(f"The file '{path}' must hold at least one token. Got no counts at all.")
+    words = find_vocabulary(path, vocabulary, W, required=True)
+    return _from_triplets(document, word, count, D, words)
+
+
+class NotInOrder(Exception):  # noqa: N818
+    """A document's entries do not lie together, so that a file cannot be read in pieces."""
+
+
+def stream_uci(path: Path) -> Iterator[tuple[I64, I32]]:
+    """Read a UCI bag of words in pieces; raise `NotInOrder` where its documents are not.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    lengths : ndarray of int64
+        Of the next documents, empty ones included.
+    word : ndarray of int32
+        The words of their tokens.
+    """
+    done = 0  # documents that were given away
+    rest = (np.empty(0, np.int32),) * 3
+    D = 0
+    for part in _uci_entries(path):
+        D = part.n_documents
+        document, word, count = (np.concatenate(pair) for pair in zip(rest, part[:3], strict=True))
+        if not len(document):
+            continue
+        if (document[1:] < document[:-1]).any() or document[0] < done:
+            raise NotInOrder
+        whole = int(np.searchsorted(document, document[-1]))  # the last document may go on
+        rest = (document[whole:], word[whole:], count[whole:])
+        if whole:
+            upto = int(document[-1])
+            yield _pieces(document[:whole] - done, word[:whole], count[:whole], upto - done)
+            done = upto
+    yield _pieces(rest[0] - done, rest[1], rest[2], D - done)
+
+
+def uci_words(path: Path, vocabulary: Any = None) -> tuple[str, ...]:
+    """Return the vocabulary of a UCI bag of words."""
+    with open_bytes(path) as file:
+        _, W = (_header(file, path, i, what) for i, what in enumerate(_UCI_HEADER[:2]))
+    return find_vocabulary(path, vocabulary, W, required=True)
+
+
+def _pieces(document: Any, word: Any, count: Any, n_documents: int) -> tuple[I64, I32]:
+    lengths = np.bincount(document, weights=count, minlength=n_documents).astype(np.int64)
+    return lengths, np.repeat(word, count)
+
+
+class _Entries(NamedTuple):
+    document: I32
+    word: I32
+    counts: I32
+    n_documents: int
+    n_words: int
+
+
+def _uci_entries(path: Path) -> Iterator[_Entries]:
+    """Yield the entries of a UCI bag of words, ids from 0, at least one piece."""
     from polyaurn.kernels.parse import parse_triplets
 
     with open_bytes(path) as file:
         D, W, NNZ = (_header(file, path, i, what) for i, what in enumerate(_UCI_HEADER))
-        parts, line, total = [], 3, 0
+        line, total = 3, 0
+        nothing = np.empty(0, np.int32)
+        yield _Entries(nothing, nothing, nothing, D, W)
         for piece in _whole_lines(file):
             most = np.count_nonzero(np.frombuffer(piece, np.uint8) == 10)
-            columns = tuple(np.empty(most, np.int32) for _ in range(3))
-            n, lines, bad = parse_triplets(np.frombuffer(piece, np.uint8), D, W, *columns)
+            document, word, counts = (np.empty(most, np.int32) for _ in range(3))
+            text = np.frombuffer(piece, np.uint8)
+            n, lines, bad = parse_triplets(text, D, W, document, word, counts)
             if bad >= 0:
-                text = piece[bad : piece.index(b"\n", bad)]
-                raise InputError(_uci_complaint(path, line + lines + 1, text, D, W))
+                shown = piece[bad : piece.index(b"\n", bad)]
+                raise InputError(_uci_complaint(path, line + lines + 1, shown, D, W))
             total += n
             if total > NNZ:
                 raise InputError(
                     f"The file '{path}', line {line + lines}: expected the {NNZ:,} entries that "
                     f"its header promises on line 3. Got at least {total:,}; correct the header."
                 )
-            parts.append([column[:n] for column in columns])
+            yield _Entries(document[:n], word[:n], counts[:n], D, W)
             line += lines
     if total < NNZ:
         raise InputError(
             f"The file '{path}', line {line}: expected the {NNZ:,} entries that its header "
             f"promises on line 3. Got {total:,}; the file is truncated, copy or download it again."
         )
-    document, word, count = (
-        np.concatenate([p[i] for p in parts] or [np.empty(0, np.int32)]) for i in range(3)
-    )
-    if not count.any():
-        raise InputError(f"The file '{path}' must hold at least one token. Got no counts at all.")
-    words = find_vocabulary(path, vocabulary, W, required=True)
-    return _from_triplets(document, word, count, D, words)
 
 
 _UCI_HEADER = ("number of documents", "vocabulary size", "number of entries")

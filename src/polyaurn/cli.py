@@ -9,25 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from polyaurn.cli_options import (
-    CorpusPath,
-    Encoding,
-    Format,
-    MaxDocFraction,
-    MaxWords,
-    MinCount,
-    ModelPath,
-    NameColumn,
-    Ngrams,
-    Quiet,
-    Separator,
-    StopWords,
-    TextColumn,
-    TokenPattern,
-    Transpose,
-    Vocabulary,
-    Words,
-)
+from polyaurn.cli_options import CorpusPath, ModelPath, Quiet, Words, reads_corpus
 from polyaurn.cli_steps import (
     check_trace,
     check_words,
@@ -37,6 +19,7 @@ from polyaurn.cli_steps import (
     print_json,
     prior,
     read,
+    reading_options,
     show_topics,
 )
 from polyaurn.errors import InputError
@@ -84,6 +67,7 @@ def stoppable(command: Callable[..., None]) -> Callable[..., None]:
 
 @app.command()
 @stoppable
+@reads_corpus
 def train(
     corpus: CorpusPath,
     out: Annotated[Path, typer.Option(help="Folder for the model.", show_default=False)],
@@ -105,25 +89,21 @@ def train(
     eval_every: Annotated[
         int, typer.Option(help="Compute the log posterior every so many sweeps; 0 never.")
     ] = 10,
+    warm_start: Annotated[
+        str,
+        typer.Option(help="'grow' begins on few documents, 'random' on all; 'auto' chooses."),
+    ] = "auto",
+    phi_refreshes: Annotated[
+        str, typer.Option(help="Draws of Phi in a sweep, 1 to 8; 'auto' chooses.")
+    ] = "auto",
     trace: Annotated[
         Path | None, typer.Option(help="Also write the trace here, a JSON record a sweep.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model in the folder.")] = False,
     words: Words = 10,
     quiet: Quiet = False,
-    min_count: MinCount = None,
-    max_doc_fraction: MaxDocFraction = 1.0,
-    max_words: MaxWords = None,
-    stop_words: StopWords = None,
-    ngrams: Ngrams = None,
-    token_pattern: TokenPattern = None,
-    text_column: TextColumn = None,
-    name_column: NameColumn = None,
-    separator: Separator = None,
-    vocabulary: Vocabulary = None,
-    format: Format = None,
-    encoding: Encoding = "utf-8",
-    transpose: Transpose = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Train a topic model.
 
@@ -140,21 +120,7 @@ def train(
     check_target(out, force=force, name="--out")
     check_words(words)
     check_trace(trace, corpus, force)
-    documents = read(
-        corpus,
-        quiet=quiet,
-        min_count=min_count,
-        max_doc_fraction=max_doc_fraction,
-        max_words=max_words,
-        vocabulary=vocabulary,
-        text_column=text_column,
-        name_column=name_column,
-        separator=separator,
-        format=format,
-        encoding=encoding,
-        transpose=transpose,
-        text={"stop_words": stop_words, "token_pattern": token_pattern, "ngrams": ngrams},
-    )
+    documents = read(corpus, reading, quiet=quiet)
     model, stopped = fit_and_save(
         documents,
         out=out,
@@ -169,6 +135,8 @@ def train(
         random_state=seed,
         n_jobs=threads,
         evaluate_every=eval_every,
+        warm_start=warm_start,
+        phi_refreshes=int(phi_refreshes) if phi_refreshes.isdecimal() else phi_refreshes,
     )
     if not quiet:
         show_topics(model, words, by_size=True, most=20)
@@ -204,24 +172,46 @@ def topics(
         show_topics(loaded, words, by_size=by_size)
 
 
+@app.command(name="import")
+@stoppable
+@reads_corpus
+def import_(
+    corpus: CorpusPath,
+    out: Annotated[Path, typer.Option(help="The file, NAME.urn.", show_default=False)],
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Convert a corpus into a file that train uses where it lies, however large.
+
+    Text and UCI files are read piece by piece, so that they may be larger than memory.
+
+    Example: polyaurn import docword.pubmed.txt.gz --min-count 10 --out pubmed.urn
+    """
+    from polyaurn.importing import check_out, import_corpus
+    from polyaurn.progress import status
+
+    check_out(out, force=force)
+    with status(f"reading {corpus}", show=not quiet) as say:
+        documents = import_corpus(
+            corpus,
+            out,
+            on_piece=lambda n: say(f"reading {corpus}, {n:,} documents"),
+            **reading_options(reading),
+        )
+    if not quiet:
+        note(f"{documents!r} written to {out}; train on it with: polyaurn train {out} --out MODEL")
+
+
 @app.command()
 @stoppable
+@reads_corpus
 def info(
     corpus: CorpusPath,
     json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
-    min_count: MinCount = None,
-    max_doc_fraction: MaxDocFraction = 1.0,
-    max_words: MaxWords = None,
-    stop_words: StopWords = None,
-    ngrams: Ngrams = None,
-    token_pattern: TokenPattern = None,
-    text_column: TextColumn = None,
-    name_column: NameColumn = None,
-    separator: Separator = None,
-    vocabulary: Vocabulary = None,
-    format: Format = None,
-    encoding: Encoding = "utf-8",
-    transpose: Transpose = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Describe a corpus: sizes, sparsity, Heaps' law.
 
@@ -229,21 +219,7 @@ def info(
     """
     from polyaurn.diagnostics import summarise
 
-    documents = read(
-        corpus,
-        quiet=json,
-        min_count=min_count,
-        max_doc_fraction=max_doc_fraction,
-        max_words=max_words,
-        vocabulary=vocabulary,
-        text_column=text_column,
-        name_column=name_column,
-        separator=separator,
-        format=format,
-        encoding=encoding,
-        transpose=transpose,
-        text={"stop_words": stop_words, "token_pattern": token_pattern, "ngrams": ngrams},
-    )
+    documents = read(corpus, reading, quiet=json)
     summary = summarise(documents)
     if json:
         print_json(summary._asdict())

@@ -1,7 +1,10 @@
 """Arguments and options that several commands share."""
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -80,3 +83,38 @@ Transpose = Annotated[
 ]
 Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for each topic.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and default
+    "min_count": (MinCount, None),
+    "max_doc_fraction": (MaxDocFraction, 1.0),
+    "max_words": (MaxWords, None),
+    "stop_words": (StopWords, None),
+    "ngrams": (Ngrams, None),
+    "token_pattern": (TokenPattern, None),
+    "text_column": (TextColumn, None),
+    "name_column": (NameColumn, None),
+    "separator": (Separator, None),
+    "vocabulary": (Vocabulary, None),
+    "format": (Format, None),
+    "encoding": (Encoding, "utf-8"),
+    "transpose": (Transpose, False),
+}
+
+
+def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `READING`; it receives them as a dictionary, `reading`."""
+
+    @wraps(command)
+    def run(**options: Any) -> None:
+        reading = {name: options.pop(name) for name in READING}
+        command(**options, reading=reading)
+
+    signature = inspect.signature(command)
+    own = [p for name, p in signature.parameters.items() if name != "reading"]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    added = [
+        inspect.Parameter(name, kind, annotation=option, default=default)
+        for name, (option, default) in READING.items()
+    ]
+    run.__signature__ = signature.replace(parameters=own + added)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in own + added}
+    return run

@@ -13,27 +13,35 @@ if TYPE_CHECKING:
     from polyaurn.model import TopicModel
 
 
-def read(path: Path, *, quiet: bool, text: dict[str, Any], **options: Any) -> "Corpus":
+def read(path: Path, reading: dict[str, Any], *, quiet: bool) -> "Corpus":
     """Read a corpus as the options say, and tell what was read."""
     from polyaurn.progress import status
     from polyaurn.readers import read_corpus, recognise
 
-    for name in ("text_column", "name_column"):
-        if options[name] is not None and options[name].lstrip("-").isdigit():
-            options[name] = int(options[name])
-    chosen = {name: value for name, value in text.items() if value is not None}
-    if "ngrams" in chosen:
-        most = chosen.pop("ngrams")
-        if most < 1:
-            raise InputError(f"The '--ngrams' option must be at least 1. Got {most} instead.")
-        chosen["ngram_range"] = (1, most)
     with status(f"reading {path}", show=not quiet):
-        corpus = read_corpus(path, **options, **chosen)
+        corpus = read_corpus(path, **reading_options(reading))
     if not quiet:
-        note(f"{path}, read as {options['format'] or recognise(path)}: {corpus!r}")
+        note(f"{path}, read as {reading['format'] or recognise(path)}: {corpus!r}")
         if corpus.n_empty:
             note(f"Note: {corpus.note_of_empty_documents()}")
     return corpus
+
+
+def reading_options(reading: dict[str, Any]) -> dict[str, Any]:
+    """Turn options of the command line into those of `read_corpus`."""
+    options = dict(reading)
+    for name in ("text_column", "name_column"):
+        if options[name] is not None and options[name].lstrip("-").isdigit():
+            options[name] = int(options[name])
+    most = options.pop("ngrams")
+    if most is not None:
+        if most < 1:
+            raise InputError(f"The '--ngrams' option must be at least 1. Got {most} instead.")
+        options["ngram_range"] = (1, most)
+    for name in ("stop_words", "token_pattern"):
+        if options[name] is None:
+            del options[name]
+    return options
 
 
 def fit_and_save(

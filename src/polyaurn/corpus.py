@@ -16,6 +16,8 @@ from polyaurn.rng import Purpose, bits, check_seed, key
 from polyaurn.state import I32, I64
 from polyaurn.text import WORD, count_words, words_to_keep
 
+_PIECE = 1 << 22  # tokens looked at in one go, so that checks take little memory
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
@@ -69,8 +71,9 @@ class Corpus:
                 f"The 'doc_ptr' parameter must not decrease. Got {doc_ptr[d]} before "
                 f"{doc_ptr[d + 1]} at document {d}; give cumulative document lengths."
             )
-        if len(word) and not 0 <= int(word.min()) <= int(word.max()) < len(vocab):
-            bad = int(word.min()) if word.min() < 0 else int(word.max())
+        least, most = _extremes(word)
+        if len(word) and not 0 <= least <= most < len(vocab):
+            bad = least if least < 0 else most
             raise InputError(
                 f"The 'word' parameter must hold numbers from 0 to {len(vocab) - 1:,} (the "
                 f"vocabulary has {len(vocab):,} words). Got {bad:,} instead; is the vocabulary "
@@ -373,6 +376,8 @@ class Corpus:
         Corpus
             With the vocabulary in the same order as before.
         """
+        if (min_count, max_doc_fraction, max_words) == (0, 1.0, None):
+            return self
         keep = words_to_keep(self, min_count, max_doc_fraction, max_words)
         if keep.all():
             return self
@@ -449,10 +454,17 @@ def _frozen(word: Any) -> I32:
     return np.array(word, dtype=np.int32)
 
 
+def _extremes(word: I32) -> tuple[int, int]:
+    pieces = [word[lo : lo + _PIECE] for lo in range(0, len(word), _PIECE)]
+    least = min((int(piece.min()) for piece in pieces), default=0)
+    return least, max((int(piece.max()) for piece in pieces), default=0)
+
+
 def _sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
-    falls = np.flatnonzero(word[1:] < word[:-1]) + 1
-    starts = doc_ptr[np.searchsorted(doc_ptr, falls)] if len(falls) else falls
-    if np.array_equal(falls, starts):
-        return word
-    doc = np.repeat(np.arange(len(doc_ptr) - 1), np.diff(doc_ptr))
-    return word[np.lexsort((word, doc))]
+    for lo in range(0, len(word) - 1, _PIECE):
+        piece = word[lo : lo + _PIECE + 1]
+        falls = lo + 1 + np.flatnonzero(piece[1:] < piece[:-1])
+        if not np.array_equal(falls, doc_ptr[np.searchsorted(doc_ptr, falls)]):
+            doc = np.repeat(np.arange(len(doc_ptr) - 1), np.diff(doc_ptr))
+            return word[np.lexsort((word, doc))]
+    return word

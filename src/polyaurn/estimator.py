@@ -15,7 +15,7 @@ from polyaurn.kernels import DEFAULT_SAMPLER
 from polyaurn.model import TopicModel
 from polyaurn.progress import training_line
 from polyaurn.rng import check_seed
-from polyaurn.sampler import sweeps
+from polyaurn.sampler import give_all_topics, sweeps
 from polyaurn.state import Info, State, check_topics, make_priors
 
 Callback = Callable[[State, Info], Any]
@@ -45,6 +45,13 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         Threads; -1 takes all cores. The result does not depend on it.
     evaluate_every : int
         Compute the log posterior every so many sweeps (and after the last); 0 never.
+    warm_start : {"auto", "grow", "random"}
+        "grow" begins on a share of the documents, 1/64 of a large corpus, and doubles it every
+        8 sweeps until all are in; "random" begins on all of them, as in the paper. "auto" grows
+        where it helps: when tokens times topics are 4e8 or more, unless `max_iter` is too small.
+    phi_refreshes : int or "auto"
+        How often Phi is drawn in a sweep, 1 (as in the paper) to 8; "auto" takes one for each
+        40 tokens a word, from 1 to 4.
     callbacks : callable or sequence of callables, optional
         Each is called after every sweep with the state and its `Info`; one that returns True
         ends the training there.
@@ -62,9 +69,10 @@ class LDA(BaseEstimator):  # type: ignore[misc]
     components_ : ndarray of float64, K by V
         Topic-word counts plus the prior; rows divided by their sums are word probabilities.
     trace_ : list of dict
-        One record a sweep: sweep, seconds, phi_seconds, z_seconds, log_posterior (None where
-        it was not computed), phi_nonzeros, tokens_per_second,
-        work_per_token (the mean of min(topics in the document, topics of the word)).
+        One record a sweep: sweep, phase ("grow 1/64" and so on, then "full"), seconds,
+        phi_seconds, z_seconds, log_posterior (None where it was not computed), phi_nonzeros,
+        tokens_per_second, work_per_token (the mean of min(topics in the document, topics of
+        the word)).
     model_ : TopicModel
         All of the above as one immutable object that can be saved.
     corpus_ : Corpus
@@ -96,6 +104,8 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         n_jobs: int | None = -1,
         evaluate_every: int = 10,
+        warm_start: str = "auto",
+        phi_refreshes: int | str = "auto",
         callbacks: Callback | Iterable[Callback] | None = None,
         verbose: bool = True,
     ) -> None:
@@ -107,6 +117,8 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.evaluate_every = evaluate_every
+        self.warm_start = warm_start
+        self.phi_refreshes = phi_refreshes
         self.callbacks = callbacks
         self.verbose = verbose
 
@@ -146,6 +158,8 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                 n_jobs=self.n_jobs,
                 evaluate_every=self.evaluate_every,
                 max_iter=self.max_iter,
+                warm_start=self.warm_start,
+                phi_refreshes=self.phi_refreshes,
                 on_compile=line.compiling,
             )
             try:
@@ -179,6 +193,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
     def _keep(self, corpus: Corpus, state: State, trace: list[dict[str, Any]], seed: int) -> None:
         K = check_topics(self.n_components)
         priors = make_priors(self.doc_topic_prior, self.topic_word_prior, K, corpus.n_words)
+        state = give_all_topics(corpus, state, priors, self.sampler, seed, self.n_jobs)
         self.corpus_ = corpus
         self.n_iter_ = state.sweep
         self.random_state_ = seed
@@ -191,6 +206,8 @@ class LDA(BaseEstimator):  # type: ignore[misc]
             parameters={
                 "sampler": self.sampler,
                 "seed": seed,
+                "warm_start": self.warm_start,
+                "phi_refreshes": self.phi_refreshes,
                 "doc_topic_prior": _scalar(self.doc_topic_prior),
                 "topic_word_prior": _scalar(self.topic_word_prior),
             },

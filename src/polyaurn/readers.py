@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from polyaurn import bagfiles, textfiles
+from polyaurn import bagfiles, textfiles, urnfile
 from polyaurn.bagfiles import open_bytes
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
@@ -19,6 +19,7 @@ TEXT_OPTIONS = (
     "tokenizer",
     "strip_accents",
 )
+TABLE_OPTIONS = ("encoding", "text_column", "name_column", "separator")
 TEXT_FORMATS = ("lines", "table", "parquet", "folder", "mallet")
 
 
@@ -41,7 +42,8 @@ def read_corpus(
 
     Recognised are UCI bags of words (``docword.NAME.txt`` with ``vocab.NAME.txt`` beside it),
     MatrixMarket, SVMlight, LDA-C, text with one document a line, CSV, TSV and Parquet with a
-    text column, folders of ``.txt`` files, and MALLET's three columns.
+    text column, folders of ``.txt`` files, MALLET's three columns, and files that `import_corpus`
+    wrote, which are used where they lie.
 
     Parameters
     ----------
@@ -80,29 +82,35 @@ def read_corpus(
     if not isinstance(path, str | Path):
         raise InputError(f"The 'path' parameter must be a path. Got {path!r} instead.")
     path = Path(path)
-    for name in text_options:
-        if name not in TEXT_OPTIONS:
-            raise InputError(
-                f"The '{name}' parameter is unknown. Options for text are "
-                f"{', '.join(TEXT_OPTIONS)}."
-            )
+    _check_text_options(text_options)
     chosen = _check_format(format) or recognise(path)
-    if chosen in BAG_FORMATS:
-        if text_options:
+    if chosen == "urn":
+        if text_options or vocabulary is not None:
             raise InputError(
-                f"The '{next(iter(text_options))}' parameter is for text, but '{path}' holds "
-                f"counts ({chosen}). Leave it out, or give the text itself."
+                f"The '{next(iter(text_options), 'vocabulary')}' parameter is for text or counts, "
+                f"but '{path}' is imported already. Leave it out, or import the corpus again."
             )
+        return urnfile.read_urn(path).prune(
+            min_count=min_count or 0, max_doc_fraction=max_doc_fraction, max_words=max_words
+        )
+    if chosen in BAG_FORMATS:
+        refuse_text_options(path, chosen, text_options)
         corpus = _read_bag(path, chosen, vocabulary, transpose)
     else:
-        if vocabulary is not None:
-            raise InputError(
-                f"The 'vocabulary' parameter is for bags of words, but '{path}' holds text "
-                f"({chosen}). Leave it out; words are found in the text."
+        refuse_vocabulary(path, chosen, vocabulary)
+        documents = list(
+            stream_texts(
+                path,
+                chosen,
+                encoding=encoding,
+                text_column=text_column,
+                name_column=name_column,
+                separator=separator,
             )
-        names, texts = _read_texts(path, chosen, encoding, text_column, name_column, separator)
-        if not texts:
+        )
+        if not documents:
             raise InputError(f"The file '{path}' must hold at least one document. Got none.")
+        names, texts = zip(*documents, strict=True)
         try:
             corpus = Corpus.from_texts(texts, doc_names=names, **text_options)
         except InputError as error:
@@ -137,6 +145,8 @@ def recognise(path: Path) -> str:
     lines = head.split(b"\n")
     lines = lines[:-1] if len(head) == 1 << 16 else lines
     some = [line for line in lines if line.strip()][:50]
+    if urnfile.is_urn(head):
+        return "urn"
     if head.startswith(b"PAR1") or name.endswith((".parquet", ".pq")):
         return "parquet"
     if b"\0" in head:
@@ -171,11 +181,12 @@ def _looks_like_mallet(lines: list[bytes], name: str) -> bool:
 
 
 def _check_format(format: str | None) -> str | None:
-    if format is not None and format not in BAG_FORMATS + TEXT_FORMATS:
+    formats = (*BAG_FORMATS, *TEXT_FORMATS, "urn")
+    if format is not None and format not in formats:
         raise InputError(
             "The 'format' parameter must be one of "
-            f"{', '.join(map(repr, BAG_FORMATS + TEXT_FORMATS))}. Got {format!r} instead; leave "
-            "it out to let the file tell."
+            f"{', '.join(map(repr, formats))}. Got {format!r} instead; leave it out to let the "
+            "file tell."
         )
     return format
 
@@ -188,14 +199,16 @@ def _read_bag(path: Path, format: str, vocabulary: Any, transpose: bool) -> Corp
     return bagfiles.read_pairs(path, vocabulary, ldac=format == "ldac")
 
 
-def _read_texts(
+def stream_texts(
     path: Path,
     format: str,
-    encoding: str,
-    text_column: Any,
-    name_column: Any,
-    separator: str | None,
+    *,
+    encoding: str = "utf-8",
+    text_column: Any = None,
+    name_column: Any = None,
+    separator: str | None = None,
 ) -> textfiles.Texts:
+    """Yield names and texts of documents; options as those of `read_corpus`."""
     if format == "folder":
         return textfiles.read_folder(path, encoding)
     if format == "table" or (format == "mallet" and text_column is not None):
@@ -205,3 +218,31 @@ def _read_texts(
     if format == "mallet":
         return textfiles.read_mallet(path, encoding)
     return textfiles.read_lines(path, encoding)
+
+
+def refuse_text_options(path: Path, format: str, options: dict[str, Any]) -> None:
+    """Say that counts have no use for options of text."""
+    for name in options:
+        if name in TEXT_OPTIONS:
+            raise InputError(
+                f"The '{name}' parameter is for text, but '{path}' holds counts ({format}). Leave "
+                "it out, or give the text itself."
+            )
+
+
+def refuse_vocabulary(path: Path, format: str, vocabulary: Any) -> None:
+    """Say that text has no use for a vocabulary."""
+    if vocabulary is not None:
+        raise InputError(
+            f"The 'vocabulary' parameter is for bags of words, but '{path}' holds text "
+            f"({format}). Leave it out; words are found in the text."
+        )
+
+
+def _check_text_options(options: dict[str, Any]) -> None:
+    for name in options:
+        if name not in TEXT_OPTIONS:
+            raise InputError(
+                f"The '{name}' parameter is unknown. Options for text are "
+                f"{', '.join(TEXT_OPTIONS)}."
+            )

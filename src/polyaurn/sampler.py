@@ -23,6 +23,7 @@ from polyaurn.state import (
     check_topics,
     make_priors,
 )
+from polyaurn.urnfile import release
 from polyaurn.workers import Workers, count_threads
 
 PLAIN = Plan()
@@ -143,10 +144,12 @@ def sweeps(
         generator never ends by itself.
     warm_start : {"auto", "grow", "random"}
         Begin on a 64th of the documents and double it until all are in ("grow"), or on all of
-        them ("random", the paper's plain behaviour). "auto" grows where it helps: for 262,144
-        tokens or more, unless `max_iter` is too small. Sweeps over a share count as sweeps.
+        them ("random", the paper's plain behaviour). "auto" grows where it helps: when tokens
+        times topics are 4e8 or more, unless `max_iter` is too small. Sweeps over a share count
+        as sweeps.
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep over all documents, 1 to 8; the paper's way is 1.
+        "auto" takes one for each 40 tokens a word, from 1 to 4.
     start : State, optional
         Go on from here instead of from topics drawn uniformly.
     on_compile : callable, optional
@@ -180,7 +183,12 @@ def sweeps(
     _check_sweeps(max_iter, "max_iter", 1, optional=True)
     _check_sweeps(evaluate_every, "evaluate_every", 0)
     schedule = make_schedule(
-        warm_start, phi_refreshes, corpus.n_tokens, corpus.n_words, max_iter
+        warm_start,
+        phi_refreshes,
+        n_tokens=corpus.n_tokens,
+        n_words=corpus.n_words,
+        n_topics=K,
+        max_iter=max_iter,
     )
     if start is not None:
         _check_start(start, corpus, K)
@@ -212,6 +220,10 @@ def _chain(
         seconds = 0.0
         while max_iter is None or state.sweep < max_iter:
             plan = schedule.plan(state.sweep)
+            if state.share == WHOLE and plan.share < WHOLE:  # documents never leave
+                plan = Plan(WHOLE, schedule.refreshes)
+            if plan.share > state.share or state.sweep == 0:
+                release(corpus.word)  # read again only when more documents join
             state, cost = sweep(layout, state, priors, kernels, seed, workers, plan)
             spent = cost.phi_seconds + cost.z_seconds
             seconds += spent
@@ -242,6 +254,44 @@ def _chain(
             )
 
 
+def give_all_topics(
+    corpus: Corpus,
+    state: State,
+    priors: Priors,
+    sampler: str,
+    seed: int,
+    n_jobs: int | None = -1,
+) -> State:
+    """Let all documents join a chain that was stopped while it grew: one sweep over them.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    state : State
+        Where the chain stopped.
+    priors : Priors
+        alpha, beta.
+    sampler : str
+        Its name.
+    seed : int
+        The chain's seed.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    State
+        Every token has a topic; the same state if it had one already.
+    """
+    if state.share == WHOLE:
+        return state
+    kernels = load_kernels(sampler)
+    with Workers(count_threads(n_jobs)) as workers:
+        layout = kernels.make_layout(corpus, len(priors.alpha), workers)
+        return sweep(layout, state, priors, kernels, seed, workers)[0]
+
+
 def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) -> None:
     """Run the kernels once on a tiny corpus, so that compiling does not count as sampling.
 
@@ -265,7 +315,7 @@ def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) ->
         layout = kernels.make_layout(tiny, K)
         z = kernels.start(layout, 0)
         state = State(z, kernels.count(layout, z, workers), 0)
-        state, _ = sweep(layout, state, priors, kernels, 0, workers)
+        state, _ = sweep(layout, state, priors, kernels, 0, workers, Plan(WHOLE, 2))
         log_posterior(tiny, state, priors, workers)
     finally:
         announcer.cancel()

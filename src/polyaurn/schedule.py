@@ -6,9 +6,9 @@ documents, drawn by chance, and double it until all are in; documents join with 
 the Phi of the moment. This only chooses where the chain over the whole corpus starts, and where a
 chain starts does not change what it converges to.
 
-**Refreshes.** Phi may be drawn several times in a sweep, after each part of the documents. Each part
-is drawn given Phi, and Phi given all topics: still a Gibbs sampler with the same target, but what
-one part learnt reaches the next sooner.
+**Refreshes.** Phi may be drawn several times in a sweep, before each part of the documents. Each
+part is drawn given Phi, and Phi given all topics: still a Gibbs sampler with the same target, but
+what one part learnt reaches the next sooner.
 """
 
 from typing import Any, NamedTuple
@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 from polyaurn.errors import InputError
 
 WHOLE = 64  # shares of the corpus are counted in 64ths
-GROWTH = (1, 2, 4, 8, 16, 32)  # shares visited before all documents are in
-SWEEPS_A_SHARE = 4
+SHARES = (1, 2, 4, 8, 16, 32)  # a chain may begin with
+SWEEPS_A_SHARE = 8
+LEAST_BEGINNING = 1 << 17  # tokens of the first share
+COSTLY_START = 4e8  # tokens times topics from which growing pays
 WARM_STARTS = ("auto", "grow", "random")
-LEAST_GROWN = 1 << 18  # tokens of a corpus for which growing pays
 MOST_REFRESHES = 8
+TOKENS_A_WORD = 40  # for each refresh: then drawing Phi costs little beside drawing topics
 
 
 class Plan(NamedTuple):
@@ -46,30 +48,38 @@ class Plan(NamedTuple):
 class Schedule(NamedTuple):
     """What every sweep of a chain does; a function of the sweep's number, so that runs resume."""
 
-    grows: bool
+    shares: tuple[int, ...]
     refreshes: int
 
     def plan(self, sweep: int) -> Plan:
         """Return the plan of a sweep, counted from 0."""
-        if self.grows and sweep < SWEEPS_A_SHARE * len(GROWTH):
-            return Plan(GROWTH[sweep // SWEEPS_A_SHARE])
+        if sweep < SWEEPS_A_SHARE * len(self.shares):
+            return Plan(self.shares[sweep // SWEEPS_A_SHARE])
         return Plan(WHOLE, self.refreshes)
 
 
 def make_schedule(
-    warm_start: Any, phi_refreshes: Any, n_tokens: int, n_words: int, max_iter: int | None
+    warm_start: Any,
+    phi_refreshes: Any,
+    *,
+    n_tokens: int,
+    n_words: int,
+    n_topics: int,
+    max_iter: int | None,
 ) -> Schedule:
     """Return the schedule of a chain, or refuse the parameters.
 
     Parameters
     ----------
     warm_start : {"auto", "grow", "random"}
-        Whether to begin on a share of the documents. "auto" does so where it helps: for corpora
-        of at least 262,144 tokens, if `max_iter` leaves as many sweeps over all documents.
+        Whether to begin on a share of the documents. "auto" does so where a random start over
+        all of them is costly, tokens times topics being 4e8 or more, and where `max_iter` leaves
+        as many sweeps for the whole corpus.
     phi_refreshes : int or "auto"
-        How often Phi is drawn in a sweep over all documents.
-    n_tokens, n_words : int
-        N and V.
+        How often Phi is drawn in a sweep over all documents. "auto" takes one for each 40 tokens
+        a word, from 1 to 4.
+    n_tokens, n_words, n_topics : int
+        N, V and K.
     max_iter : int, optional
         Sweeps that will be done.
 
@@ -83,21 +93,16 @@ def make_schedule(
             f"The 'warm_start' parameter must be one of {', '.join(map(repr, WARM_STARTS))}. "
             f"Got {warm_start!r} instead; 'random' gives the paper's plain behaviour."
         )
-    automatic = phi_refreshes == "auto"
     whole = isinstance(phi_refreshes, int) and not isinstance(phi_refreshes, bool)
-    if not (automatic or (whole and 1 <= phi_refreshes <= MOST_REFRESHES)):
+    if phi_refreshes != "auto" and not (whole and 1 <= phi_refreshes <= MOST_REFRESHES):
         raise InputError(
             f"The 'phi_refreshes' parameter must be 'auto' or a whole number from 1 to "
             f"{MOST_REFRESHES}. Got {phi_refreshes!r} instead; 1 gives the paper's plain behaviour."
         )
-    large = n_tokens >= LEAST_GROWN
-    patient = max_iter is None or max_iter >= 2 * SWEEPS_A_SHARE * len(GROWTH)
-    return Schedule(
-        grows=large and (warm_start == "grow" or (warm_start == "auto" and patient)),
-        refreshes=refreshes_for(n_tokens, n_words) if automatic else phi_refreshes,
-    )
-
-
-def refreshes_for(n_tokens: int, n_words: int) -> int:
-    """Return how many refreshes pay: their cost grows with words, that of topics with tokens."""
-    return 1
+    shares = tuple(share for share in SHARES if share * n_tokens >= WHOLE * LEAST_BEGINNING)
+    patient = max_iter is None or max_iter >= 2 * SWEEPS_A_SHARE * len(shares)
+    pays = n_tokens * n_topics >= COSTLY_START and patient
+    grows = warm_start == "grow" or (warm_start == "auto" and pays)
+    if phi_refreshes == "auto":
+        phi_refreshes = min(4, max(1, n_tokens // (TOKENS_A_WORD * n_words)))
+    return Schedule(shares if grows else (), phi_refreshes)

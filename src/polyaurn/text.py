@@ -1,7 +1,7 @@
 """Text to counts, and which words are worth keeping."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ def count_words(
     token_pattern: str = WORD,
     tokenizer: Any = None,
     strip_accents: str | None = None,
+    empty: bool = False,
 ) -> tuple[sp.csr_matrix, list[str]]:
     """Count words with scikit-learn's CountVectorizer.
 
@@ -46,6 +47,8 @@ def count_words(
         Splits a text into words, in place of `token_pattern`.
     strip_accents : {"ascii", "unicode"}, optional
         Fold accents.
+    empty : bool
+        Texts may all be without words.
 
     Returns
     -------
@@ -70,7 +73,8 @@ def count_words(
             tokenizer=tokenizer,
             strip_accents=strip_accents,
         )
-        matrix = vectorizer.fit_transform(_strings(texts))
+        texts = list(_strings(texts)) if empty else _strings(texts)
+        matrix = vectorizer.fit_transform(texts)
     except InputError:
         raise
     except re.error as error:
@@ -80,6 +84,8 @@ def count_words(
         ) from None
     except ValueError as error:
         if "empty vocabulary" in str(error):
+            if isinstance(texts, list):
+                return sp.csr_matrix((len(texts), 0), dtype=np.int64), []
             raise InputError(
                 "The texts must hold at least one word after tokenisation and stop words. Got "
                 "none; check that the right column is read, and stop_words and token_pattern."
@@ -127,6 +133,22 @@ def words_to_keep(
     corpus: "Corpus", min_count: int, max_doc_fraction: float, max_words: int | None
 ) -> npt.NDArray[np.bool_]:
     """Decide which words survive pruning; see `Corpus.prune`."""
+    counts = np.bincount(corpus.word, minlength=corpus.n_words)
+    used = corpus.n_documents - corpus.n_empty
+    return keep_words(
+        counts, lambda: document_frequency(corpus), used, min_count, max_doc_fraction, max_words
+    )
+
+
+def keep_words(
+    counts: npt.NDArray[np.int64],
+    frequency_of_words: Callable[[], npt.NDArray[np.int64]],
+    n_documents: int,
+    min_count: int,
+    max_doc_fraction: float,
+    max_words: int | None,
+) -> npt.NDArray[np.bool_]:
+    """Decide which words survive pruning, from their counts and document frequencies."""
     check_number(min_count, "min_count")
     check_number(max_doc_fraction, "max_doc_fraction")
     check_number(1 if max_words is None else max_words, "max_words")
@@ -146,12 +168,11 @@ def words_to_keep(
             f"The 'max_words' parameter must be at least 1. Got {max_words!r} instead; leave it "
             "out to keep every word."
         )
-    counts = np.bincount(corpus.word, minlength=corpus.n_words)
     keep = counts >= min_count
     if max_doc_fraction >= 1.0 and max_words is None:
         return keep
-    documents = max(corpus.n_documents - corpus.n_empty, 1)
-    frequency = document_frequency(corpus)
+    documents = max(n_documents, 1)
+    frequency = frequency_of_words()
     keep &= frequency <= max_doc_fraction * documents
     if max_words is not None and keep.sum() > max_words:
         score = counts * np.log(documents / np.maximum(frequency, 1))

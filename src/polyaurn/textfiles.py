@@ -11,7 +11,7 @@ from typing import Any
 from polyaurn.bagfiles import open_bytes
 from polyaurn.errors import InputError
 
-Texts = tuple[list[str], list[str]]
+Texts = Iterator[tuple[str, str]]  # the documents' names and texts, one after another
 
 
 def read_lines(path: Path, encoding: str) -> Texts:
@@ -26,11 +26,11 @@ def read_lines(path: Path, encoding: str) -> Texts:
 
     Returns
     -------
-    names, texts : list of str
-        Documents are named by their line.
+    iterator of (str, str)
+        Names and texts. Documents are named by their line.
     """
-    texts = list(_lines(path, encoding))
-    return [str(i + 1) for i in range(len(texts))], texts
+    for i, text in enumerate(_lines(path, encoding)):
+        yield str(i + 1), text
 
 
 def read_mallet(path: Path, encoding: str) -> Texts:
@@ -45,10 +45,9 @@ def read_mallet(path: Path, encoding: str) -> Texts:
 
     Returns
     -------
-    names, texts : list of str
+    iterator of (str, str)
         The first and the third column.
     """
-    names, texts = [], []
     for i, line in enumerate(_lines(path, encoding)):
         fields = line.split("\t", 2) if line.count("\t") >= 2 else line.split(None, 2)
         if len(fields) < 2:
@@ -56,9 +55,7 @@ def read_mallet(path: Path, encoding: str) -> Texts:
                 f"The file '{path}', line {i + 1}: expected MALLET's three columns, name, label "
                 f"and text. Got {line[:60]!r}; for one document a line use format 'lines'."
             )
-        names.append(fields[0])
-        texts.append(fields[2] if len(fields) > 2 else "")
-    return names, texts
+        yield fields[0], fields[2] if len(fields) > 2 else ""
 
 
 def read_table(
@@ -87,8 +84,8 @@ def read_table(
 
     Returns
     -------
-    names, texts : list of str
-        One for each row.
+    iterator of (str, str)
+        Names and texts, one for each row.
     """
     rows = enumerate(_rows(path, encoding, separator), start=1)
     if isinstance(text_column, int):
@@ -98,7 +95,7 @@ def read_table(
         columns = [_find(path, header, text_column, "text_column")]
         if name_column is not None:
             columns.append(_find(path, header, name_column, "name_column"))
-    names, texts = [], []
+    number = 0
     for line, row in rows:
         if not row:
             continue
@@ -109,9 +106,8 @@ def read_table(
                 f"The file '{path}', row {line}: expected at least {_least(columns)} columns. Got "
                 f"{len(row)}; is the separator right, or a quotation mark left open?"
             ) from None
-        texts.append(picked[0])
-        names.append(picked[-1] if len(picked) > 1 else str(len(texts)))
-    return names, texts
+        number += 1
+        yield picked[-1] if len(picked) > 1 else str(number), picked[0]
 
 
 def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:
@@ -126,8 +122,8 @@ def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:
 
     Returns
     -------
-    names, texts : list of str
-        Missing texts are empty documents.
+    iterator of (str, str)
+        Names and texts; missing texts are empty documents.
     """
     try:
         import pyarrow as pa
@@ -149,16 +145,18 @@ def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:
             )
         if name_column is not None:
             wanted.append(header[_find(path, header, name_column, "name_column")])
-        table = pq.read_table(path, columns=list(dict.fromkeys(wanted)))
+        number = 0
+        for batch in pq.ParquetFile(path).iter_batches(columns=list(dict.fromkeys(wanted))):
+            columns = [batch[name].to_pylist() for name in wanted]
+            for row in zip(*columns, strict=True):
+                number += 1
+                name = str(row[1]) if len(row) > 1 else str(number)
+                yield name, "" if row[0] is None else str(row[0])
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(
             f"The file '{path}' must be a readable Parquet file. {str(error).rstrip('.')}; write "
             "or copy it again."
         ) from None
-    texts = ["" if text is None else str(text) for text in table[wanted[0]].to_pylist()]
-    if name_column is None:
-        return [str(i + 1) for i in range(len(texts))], texts
-    return [str(name) for name in table[wanted[1]].to_pylist()], texts
 
 
 def read_folder(path: Path, encoding: str) -> Texts:
@@ -173,8 +171,9 @@ def read_folder(path: Path, encoding: str) -> Texts:
 
     Returns
     -------
-    names, texts : list of str
-        In the order of the names, which are paths below the folder. Hidden files are passed over.
+    iterator of (str, str)
+        Names and texts in the order of the names, which are paths below the folder. Hidden files
+        are passed over.
     """
     files = {
         file.relative_to(path).as_posix(): file
@@ -188,8 +187,8 @@ def read_folder(path: Path, encoding: str) -> Texts:
             f"The folder '{path}' must hold documents as .txt files. It has none; give a file, or "
             "rename the documents."
         )
-    names = sorted(files)
-    return names, ["\n".join(_lines(files[name], encoding)) for name in names]
+    for name in sorted(files):
+        yield name, "\n".join(_lines(files[name], encoding))
 
 
 def _lines(path: Path, encoding: str) -> Iterator[str]:

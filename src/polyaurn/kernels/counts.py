@@ -42,13 +42,11 @@ def count(layout: Layout, z: U16, workers: Workers, blocks: I64 | None = None) -
     first, last = np.empty(V, np.int64), np.empty(V, np.int64)
     topic, number = np.empty(room[-1], np.uint16), np.empty(room[-1], np.int32)
     made = (first, last, topic, number)
-    ranges = layout.word_ranges[:: max(1, len(layout.word_ranges) // 8)]  # each reads all tokens
-    ranges = np.unique(np.append(ranges, V))
     workers.run(
         _count_words,
         [
             (lo, hi, room[lo], layout.word_tokens, layout.word, z, K, *made)
-            for lo, hi in pairwise(ranges)
+            for lo, hi in pairwise(layout.word_ranges)  # each reads all tokens
         ],
     )
     return Counts(*made)

@@ -23,8 +23,9 @@ from polyaurn.rng import Purpose, below, bits, key
 from polyaurn.state import I32, I64, NO_TOPIC, U8, U16, U32
 from polyaurn.workers import Workers
 
-WORD_RANGES = 64  # enough to keep 16 threads even
-LEAST_WORK = 32_768  # cells of Phi that are worth a range of their own
+WORD_RANGES = 64  # where floating-point sums depend on the cut
+RANGES_A_THREAD = 3  # where they do not: enough to keep threads even
+LEAST_WORK = 4_096  # cells of Phi that are worth a range of their own
 BLOCKS = 48  # at least so many where they have LEAST_BLOCK tokens: keeps threads even
 LEAST_BLOCK = 16_384  # tokens: some milliseconds of work
 WHOLE = 64  # shares of the corpus are counted in 64ths
@@ -51,7 +52,8 @@ class Layout(NamedTuple):
     run_start: U32  # tokens of a run are place[run_start[r]:run_start[r + 1]]
     place: U16  # which document of the block
     word_tokens: I64  # how often each word occurs
-    word_ranges: I64  # bounds of ranges of words
+    word_ranges: I64  # bounds of ranges of words, more of them for more threads
+    fixed_ranges: I64  # the same for any number of threads
     n_words: int
     n_topics: int
 
@@ -91,6 +93,7 @@ def make_layout(corpus: Corpus, n_topics: int, workers: Workers | None = None) -
     made = _sort_blocks(corpus, documents, blocks, n_topics <= MOST_TOPICS, workers)
     longest_column = np.minimum(made[-1], n_topics) + 1
     work = np.concatenate(([0], np.cumsum(longest_column)))
+    most_ranges = 1 + int(work[-1]) // LEAST_WORK
     return Layout(
         corpus.doc_ptr,
         corpus.word,
@@ -98,7 +101,8 @@ def make_layout(corpus: Corpus, n_topics: int, workers: Workers | None = None) -
         blocks,
         share,
         *made,
-        word_ranges=even_ranges(work, min(WORD_RANGES, 1 + int(work[-1]) // LEAST_WORK)),
+        word_ranges=even_ranges(work, min(RANGES_A_THREAD * workers.n_threads, most_ranges)),
+        fixed_ranges=even_ranges(work, min(WORD_RANGES, most_ranges)),
         n_words=V,
         n_topics=n_topics,
     )

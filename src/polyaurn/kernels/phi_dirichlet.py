@@ -42,7 +42,7 @@ def draw_phi(
         Full columns with their alias tables.
     """
     V, K = layout.n_words, layout.n_topics
-    ranges = layout.word_ranges
+    ranges = layout.fixed_ranges
     chance = key(seed, sweep, Purpose.CELL)
     mass = np.empty(V * K, np.float64)
     parts = workers.run(

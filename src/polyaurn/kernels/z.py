@@ -1,8 +1,9 @@
 """The z step: every token's topic given Phi, in parallel over blocks of documents.
 
 A token of word v in document d takes topic k with weight phi[k, v] (alpha[k] + m[d, k]), the
-token itself left out of m. Sums of the part with alpha are made with Phi. The part with m is summed over the word's column, or over all topics where the column is long, always in
-increasing order of topic. Weights are integers: the sum is exact, whatever its order.
+token itself left out of m. Sums of the part with alpha are made with Phi. The part with m is
+summed over the word's column, or over all topics where the column is long, always in increasing
+order of topic. Weights are integers: the sum is exact, whatever its order.
 
 A block is visited word by word, the counts m of its documents held as rows of K. Documents of
 very many tokens, and models of very many topics, are visited in document order instead
@@ -121,16 +122,16 @@ def _draw_block(
     token = np.empty(D, np.uint32)  # the document's next token in z_b
     shift = np.empty(D, np.uint32)  # from a place in z_b to the token's number, modulo 2**32
     at = _NONE
-    for d in range(D):
-        begin = np.uint64(doc_ptr[documents[d]])
-        token[d], shift[d] = at, np.uint32(begin - at)
-        base = np.uint64(d) * width
-        for i in range(begin, np.uint64(doc_ptr[documents[d] + 1])):
-            k = z[i]
+    for doc in range(D):
+        begin = np.uint64(doc_ptr[documents[doc]])
+        token[doc], shift[doc] = at, np.uint32(begin - at)
+        base = np.uint64(doc) * width
+        for g in range(begin, np.uint64(doc_ptr[documents[doc] + 1])):
+            k = z[g]
             z_b[at] = k
             at += _ONE
             cell = base + np.uint64(k)
-            K_d[d] += np.uint16(m[cell] == 0)
+            K_d[doc] += np.uint16(m[cell] == 0)
             m[cell] += np.uint16(1)
     running = np.empty(K + 1, np.uint64)  # running sums of the walk
     n_pieces = width // _PIECE
@@ -150,11 +151,11 @@ def _draw_block(
                 base = d * width
                 old = z_b[at]
                 s = _NONE
-                for j in range(K_v):
-                    k = topic[start + j]
+                for q in range(K_v):
+                    k = topic[start + q]
                     own = np.uint64(k == old)
-                    s += np.uint64(weight[start + j]) * (np.uint64(m[base + np.uint64(k)]) - own)
-                    running[j] = s
+                    s += np.uint64(weight[start + q]) * (np.uint64(m[base + np.uint64(k)]) - own)
+                    running[q] = s
                 sigma_b = np.float64(s)
                 u = unit(bits(key_a, key_b, i)) * (sigma_b + sigma_a_v)
                 if u < sigma_b:
@@ -187,22 +188,22 @@ def _draw_block(
                     w_q = w[q * _PIECE : q * _PIECE + _PIECE]
                     m_q = m_d[q * _PIECE : q * _PIECE + _PIECE]
                     piece = _NONE
-                    for k in range(_PIECE):
-                        piece += np.uint64(w_q[k]) * np.uint64(m_q[k])
+                    for c in range(_PIECE):
+                        piece += np.uint64(w_q[c]) * np.uint64(m_q[c])
                     s += piece
                     running[q] = s
-                for k in range(n_pieces * _PIECE, width):
-                    s += np.uint64(w[k]) * np.uint64(m_d[k])
+                for c in range(n_pieces * _PIECE, width):
+                    s += np.uint64(w[c]) * np.uint64(m_d[c])
                 running[n_pieces] = s
                 sigma_b = np.float64(s)
                 u = unit(bits(key_a, key_b, i)) * (sigma_b + sigma_a_v)
                 if u < sigma_b:
                     goal = min(np.uint64(u), s - _ONE)
-                    q = _NONE
-                    while running[q] <= goal:
-                        q += _ONE
-                    s = running[q - _ONE] if q > _NONE else _NONE
-                    k = q * _PIECE
+                    before = _NONE  # whole pieces
+                    while running[before] <= goal:
+                        before += _ONE
+                    s = running[before - _ONE] if before > _NONE else _NONE
+                    k = before * _PIECE
                     s += np.uint64(w[k]) * np.uint64(m_d[k])
                     while s <= goal:
                         k += _ONE
@@ -215,8 +216,8 @@ def _draw_block(
                 z_b[at] = k
                 m_d[k] += np.uint16(1)
     at = _NONE
-    for d in range(D):
-        for i in range(doc_ptr[documents[d]], doc_ptr[documents[d] + 1]):
-            new[i] = z_b[at]
+    for doc in range(D):
+        for g in range(doc_ptr[documents[doc]], doc_ptr[documents[doc] + 1]):
+            new[g] = z_b[at]
             at += _ONE
     return work
