@@ -25,7 +25,7 @@ def machine() -> dict[str, Any]:
         models = [line for line in info.read_text().splitlines() if line.startswith("model name")]
         cpu = models[0].split(":", 1)[1].strip() if models else cpu
     versions = {"python": platform.python_version()}
-    for package in ("polyaurn", "numpy", "numba", "tomotopy"):
+    for package in ("polyaurn", "numpy", "numba", "tomotopy", "topica"):
         try:
             versions[package] = version(package)
         except PackageNotFoundError:
@@ -40,9 +40,12 @@ def machine() -> dict[str, Any]:
 
 
 def open_corpus(name: str) -> Corpus:
-    """Return a corpus by name: 'tiny', a name below ../shared/corpora, or a path."""
+    """Return a corpus by name: 'tiny', 'generated:D:V:length', one of ../shared/corpora, a path."""
     if name == "tiny":
         return datasets.generate(200, 300, 5, 40.0)
+    if name.startswith("generated:"):
+        D, V, length = (float(part) for part in name.split(":")[1:])
+        return datasets.generate(int(D), int(V), 100, length, topic_concentration=1000.0)
     file = SHARED / f"docword.{name}.txt.gz"
     return read_corpus(file if file.exists() else name)
 

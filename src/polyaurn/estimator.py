@@ -168,6 +168,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                     line.sweep(info)
                     if any([_says_stop(callback(state, info)) for callback in callbacks]):
                         break
+                    state = state._replace(phi=None)  # free its memory while the next is drawn
             finally:
                 if state is not None:
                     self._keep(corpus, state, trace, seed)

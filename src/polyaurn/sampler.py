@@ -77,7 +77,7 @@ def sweep(
         phi = kernels.draw_phi(layout, counts, priors, seed, when, workers)
         middle = perf_counter()
         if plan.share > state.share:
-            z = kernels.enter(layout, z, phi, seed, when, workers, blocks)
+            z = new = kernels.enter(layout, z, phi, seed, when, workers, blocks)
         if several and part == len(parts):
             parts.append(kernels.count(layout, z, workers, blocks))
         drawn, n, steps = kernels.draw_z(layout, z, phi, seed, when, workers, blocks, new)
@@ -252,6 +252,7 @@ def _chain(
                     work_per_token=cost.work / n_tokens,
                 ),
             )
+            state = state._replace(phi=None)  # free its memory while the next is drawn
 
 
 def give_all_topics(

@@ -32,7 +32,7 @@ def finish_columns(
     layout : Layout
         The corpus.
     first, last, topic, mass : ndarray
-        Columns as drawn, topics in increasing order inside a word.
+        Columns as drawn, topics in increasing order inside a word. `mass` is used up.
     S : ndarray of float64
         Sum of mass over words, for each topic.
     alpha : ndarray of float64
@@ -57,7 +57,7 @@ def finish_columns(
         dense = np.zeros((int(hot.sum()), K), np.uint32)
         rank = np.zeros(dense.shape, np.uint16)
     exponent = np.zeros(V, np.int32)
-    prior, sigma_a = np.empty(len(mass), np.float64), np.empty(V, np.float64)
+    prior, sigma_a = mass, np.empty(V, np.float64)  # sums take the place of what they are made of
     ranges = layout.word_ranges
     made = (weight, exponent, prior, sigma_a, row, dense, rank)
     workers.run(

@@ -36,6 +36,7 @@ BLOCK_BYTES = 2 << 20  # counts of a block's documents: about the size of a core
 MOST_DOCUMENTS = 65_536  # of a block: their places have 16 bits
 MOST_TOPICS = 2_048  # beyond, rows of counts by topic are too long, and blocks have no runs
 LONGEST = 65_535  # tokens of a document: counts in a block have 16 bits; others stay apart
+LARGEST_STEP = 65_535  # of words and tokens of runs: they have 16 bits
 MAX_TOKENS = 2**32 - 1
 
 
@@ -47,9 +48,11 @@ class Layout(NamedTuple):
     documents: U32  # all documents, in the order of visits
     blocks: I64  # block b holds documents[blocks[b]:blocks[b + 1]]
     share: U8  # ... which all belong to this share of the corpus, in 64ths, and to larger ones
-    runs: I64  # its words are run_word[runs[b]:runs[b + 1]]; none: visit in document order
-    run_word: I32
-    run_start: U32  # tokens of a run are place[run_start[r]:run_start[r + 1]]
+    first_run: I64  # its words are the runs first_run[b] to last_run[b]; none: document order
+    last_run: I64
+    step: U16  # from one run's word to the next one's
+    length: U16  # tokens of a run
+    start: I64  # the block's tokens are place[start[b]:start[b + 1]], run after run
     place: U16  # which document of the block
     word_tokens: I64  # how often each word occurs
     word_ranges: I64  # bounds of ranges of words, more of them for more threads
@@ -143,23 +146,33 @@ def _order(share: U8, window: int) -> U32:
 
 def _sort_blocks(
     corpus: Corpus, documents: U32, blocks: I64, by_word: bool, workers: Workers
-) -> tuple[I64, I32, U32, U16, I64]:
+) -> tuple[I64, I64, U16, U16, I64, U16, I64]:
     """Sort each block's tokens by word."""
     V, B = corpus.n_words, len(blocks) - 1
     size, n_runs = np.zeros(B, np.int64), np.zeros(B, np.int64)
     ranges = list(pairwise(np.unique(np.linspace(0, B, min(B, 64) + 1).astype(np.int64))))
     source = (corpus.doc_ptr, corpus.word, documents, blocks)
-    totals = workers.run(
-        _count_runs, [(lo, hi, *source, V, by_word, LONGEST, size, n_runs) for lo, hi in ranges]
+    totals = np.sum(
+        workers.run(
+            _count_runs,
+            [(lo, hi, *source, V, by_word, LONGEST, size, n_runs) for lo, hi in ranges],
+        ),
+        axis=0,
+        dtype=np.int64,
     )
-    runs = np.concatenate(([0], np.cumsum(n_runs)))
+    first_run = np.concatenate(([0], np.cumsum(n_runs + (n_runs > 0) * _slack(V, size))))
     start = np.concatenate(([0], np.cumsum(size)))
-    run_word, run_start = np.empty(runs[-1], np.int32), np.empty(runs[-1] + 1, np.uint32)
+    last_run = first_run[:-1].copy()
+    step, length = (np.empty(first_run[-1], np.uint16) for _ in range(2))
     place = np.empty(start[-1], np.uint16)
-    run_start[-1] = start[-1]
-    made = (runs, start, run_word, run_start, place)
-    workers.run(_fill_runs, [(lo, hi, *source, V, *made) for lo, hi in ranges])
-    return runs, run_word, run_start, place, np.sum(totals, axis=0, dtype=np.int64)
+    made = (first_run, last_run, step, length, start, place)
+    workers.run(_fill_runs, [(lo, hi, *source, V, n_runs, *made) for lo, hi in ranges])
+    return first_run[:-1], last_run, step, length, start, place, totals
+
+
+def _slack(V: int, size: I64) -> I64:
+    """Return how many more runs a block may need because steps and lengths have 16 bits."""
+    return V // LARGEST_STEP + size // LARGEST_STEP + 1
 
 
 @njit(cache=True)
@@ -208,39 +221,49 @@ def _count_runs(lo, hi, doc_ptr, word, documents, blocks, V, by_word, longest, s
 
 @njit(nogil=True, cache=True)
 def _fill_runs(
-    lo, hi, doc_ptr, word, documents, blocks, V, runs, start, run_word, run_start, place
-):
+    lo, hi, doc_ptr, word, documents, blocks, V, n_runs,
+    first_run, last_run, step, length, start, place,
+):  # fmt: skip
     number = np.zeros(V, np.int64)  # tokens of a word in the block, then where the next one goes
     for b in range(lo, hi):
-        if runs[b + 1] == runs[b]:
+        if n_runs[b] == 0:
             continue
-        r = runs[b]
+        words = np.empty(n_runs[b], np.int64)
+        n = 0
         for j in range(blocks[b], blocks[b + 1]):
             d = documents[j]
             for i in range(doc_ptr[d], doc_ptr[d + 1]):
                 v = word[i]
                 if number[v] == 0:
-                    run_word[r] = v
-                    r += 1
+                    words[n] = v
+                    n += 1
                 number[v] += 1
-        words = run_word[runs[b] : r]
         words.sort()
-        at = start[b]
-        for r in range(len(words)):
-            run_start[runs[b] + r] = at
-            n = number[words[r]]
-            number[words[r]] = at
-            at += n
+        at, r, before = start[b], first_run[b], np.int64(0)
+        for v in words:
+            left = number[v]
+            number[v] = at
+            at += left
+            while v - before > LARGEST_STEP or left > LARGEST_STEP:  # in several runs
+                step[r] = min(v - before, LARGEST_STEP)
+                before += np.int64(step[r])
+                length[r] = min(left, LARGEST_STEP) if before == v else 0
+                left -= np.int64(length[r])
+                r += 1
+            step[r], length[r], before = v - before, left, v
+            r += 1
+        last_run[b] = r
         for j in range(blocks[b], blocks[b + 1]):
             d = documents[j]
             for i in range(doc_ptr[d], doc_ptr[d + 1]):
                 v = word[i]
                 place[number[v]] = j - blocks[b]
                 number[v] += 1
-        for r in range(len(words)):
-            begin = np.int64(run_start[runs[b] + r])
-            _take_turns(place[begin : number[words[r]]])
-            number[words[r]] = 0
+        begin = start[b]
+        for v in words:
+            _take_turns(place[begin : number[v]])
+            begin = number[v]
+            number[v] = 0
 
 
 @njit(nogil=True, cache=True)

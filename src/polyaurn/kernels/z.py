@@ -81,20 +81,15 @@ def draw_z(
 
     def draw(b: int) -> int:
         documents = layout.documents[layout.blocks[b] : layout.blocks[b + 1]]
-        lo, hi = layout.runs[b], layout.runs[b + 1]
+        lo, hi = layout.first_run[b], layout.last_run[b]
         tally = free.get()
         try:
             shared = (layout.doc_ptr, z, new, tally, *phi[:4], *phi[5:], layout.n_topics, *address)
             if lo == hi:
                 return int(draw_documents(documents, layout.word, *shared))
+            place = layout.place[layout.start[b] : layout.start[b + 1]]
             return int(
-                _draw_block(
-                    documents,
-                    layout.run_word[lo:hi],
-                    layout.run_start[lo : hi + 1],
-                    layout.place,
-                    *shared,
-                )
+                _draw_block(documents, layout.step[lo:hi], layout.length[lo:hi], place, *shared)
             )
         finally:
             free.put(tally)
@@ -105,20 +100,20 @@ def draw_z(
 
 def _largest_first(layout: Layout, blocks: I64) -> list[tuple[Any]]:
     """Order blocks so that one long document is not what threads wait for at the end."""
-    long = layout.runs[blocks + 1] == layout.runs[blocks]
+    long = layout.first_run[blocks] == layout.last_run[blocks]
     return [(int(b),) for b in blocks[np.argsort(~long, kind="stable")]]
 
 
 @njit(nogil=True, cache=True)
 def _draw_block(
-    documents, run_word, run_start, place, doc_ptr, z, new, tally,
+    documents, step, length, place, doc_ptr, z, new, tally,
     first, last, topic, weight, prior, sigma_a, row, dense, rank,
     K, key_a, key_b,
 ):  # fmt: skip
     D, width = len(documents), np.uint64(K)
     m = np.zeros(D * K, np.uint16)  # a row of K for each document
     K_d = np.zeros(D, np.uint16)
-    z_b = np.empty(run_start[-1] - run_start[0], np.uint16)  # topics of the block's tokens
+    z_b = np.empty(len(place), np.uint16)  # topics of the block's tokens
     token = np.empty(D, np.uint32)  # the document's next token in z_b
     shift = np.empty(D, np.uint32)  # from a place in z_b to the token's number, modulo 2**32
     at = _NONE
@@ -136,13 +131,17 @@ def _draw_block(
     running = np.empty(K + 1, np.uint64)  # running sums of the walk
     n_pieces = width // _PIECE
     work = _NONE
-    for r in range(len(run_word)):
-        v = run_word[r]
+    v = end = _NONE
+    for r in range(len(step)):
+        v += np.uint64(step[r])
+        begin, end = end, end + np.uint64(length[r])
+        if begin == end:
+            continue
         start = np.uint64(first[v])
         K_v = np.uint64(last[v]) - start
         sigma_a_v = sigma_a[v]
         if row[v] < 0:  # walk the column
-            for t in range(run_start[r], run_start[r + 1]):
+            for t in range(begin, end):
                 d = np.uint64(place[t])
                 at = token[d]
                 i = np.uint64(np.uint32(at + shift[d]))
@@ -174,7 +173,7 @@ def _draw_block(
             h = np.uint64(row[v])
             full = K_v == width
             w = dense[h]
-            for t in range(run_start[r], run_start[r + 1]):
+            for t in range(begin, end):
                 d = np.uint64(place[t])
                 at = token[d]
                 i = np.uint64(np.uint32(at + shift[d]))
