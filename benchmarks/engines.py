@@ -32,6 +32,7 @@ class Ours:
         self.phi_seconds = 0.0
 
     def train(self, step: int) -> float:
+        """Train so many sweeps; return the seconds they took."""
         seconds = 0.0
         for _ in range(step):
             self.state, info = next(self._chain)
@@ -40,6 +41,7 @@ class Ours:
         return seconds
 
     def log_posterior(self) -> float | None:
+        """Return log p(w, z), or None while not all documents are in."""
         from polyaurn.diagnostics import log_posterior
 
         priors = make_priors(ALPHA, BETA, self._topics, self._corpus.n_words)
@@ -47,6 +49,7 @@ class Ours:
         return log_posterior(self._corpus, self.state, priors) if whole else None
 
     def phi(self) -> np.ndarray:
+        """Return the probabilities of words, topic by topic."""
         return _smooth(topic_word_matrix(self.state.counts, self._topics).toarray())
 
 
@@ -68,6 +71,7 @@ class Tomotopy:
         self._corpus, self._topics, self._threads = corpus, topics, threads
 
     def train(self, step: int) -> float:
+        """Train so many sweeps; return the seconds they took."""
         start = time.perf_counter()
         self._model.train(step, workers=self._threads)
         return time.perf_counter() - start
@@ -81,9 +85,11 @@ class Tomotopy:
         return ptr, word, np.concatenate([z for _, z in docs])
 
     def log_posterior(self) -> float:
+        """Return log p(w, z)."""
         return score(*self._tokens(), self._topics, self._corpus)
 
     def phi(self) -> np.ndarray:
+        """Return the probabilities of words, topic by topic."""
         _, word, z = self._tokens()
         n = np.zeros((self._topics, self._corpus.n_words))
         np.add.at(n, (z, word), 1)
@@ -106,6 +112,8 @@ class Topica:
         self.clock: list[tuple[int, float]] = []
 
     def train(self, step: int) -> float:
+        """Train so many sweeps; return the seconds they took."""
+
         def note(sweep: int, total: int, values: Any) -> None:
             self.clock.append((sweep, time.perf_counter()))
 
@@ -121,6 +129,7 @@ class Topica:
         return float(self._model.log_likelihood())
 
     def phi(self) -> np.ndarray:
+        """Return the probabilities of words, topic by topic."""
         theirs = np.asarray(self._model.topic_word)
         phi = np.full((theirs.shape[0], self._corpus.n_words), 1e-12)
         phi[:, [int(word[1:]) for word in self._model.vocabulary]] = theirs

@@ -37,7 +37,7 @@ def write_generated(path: Path, D: int, V: int, mean_length: float, threads: int
             log_mean = np.log(mean_length) - sigma**2 / 2
             lengths = np.maximum(1, draw.lognormal(log_mean, sigma, n)).astype(np.int64)
             word = np.empty(lengths.sum(), np.int32)
-            _fill(lengths, topics, common, lo + 1, word)
+            _fill(lengths, topics, common, draw, word)
             return lengths, word
 
         todo = list(range(0, D, DOCUMENTS_A_PIECE))
@@ -59,18 +59,17 @@ def _draw(edges: np.ndarray, rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 @njit(nogil=True, cache=True)
-def _fill(lengths, topics, common, seed, word):
-    np.random.seed(seed)
+def _fill(lengths, topics, common, rng, word):
     at = 0
     for n in lengths:
         z = np.empty(n, np.int64)
         for i in range(n):
-            if np.random.random() < 5.0 / (5.0 + i):
-                z[i] = np.random.randint(len(topics))
+            if rng.random() < 5.0 / (5.0 + i):
+                z[i] = rng.integers(0, len(topics))
             else:
-                z[i] = z[np.random.randint(i)]
-            j = np.random.randint(len(common))
-            word[at + i] = common[j] if np.random.random() < 0.1 else topics[z[i], j]
+                z[i] = z[rng.integers(0, i)]
+            j = rng.integers(0, len(common))
+            word[at + i] = common[j] if rng.random() < 0.1 else topics[z[i], j]
         word[at : at + n].sort()
         at += n
 

@@ -108,8 +108,8 @@ def main() -> None:
         times = {name: time_to(ours["points"], name, level) for name, level in goal.items()}
         rounds.append({"peer": theirs, "ours": ours, "goal": goal, "times": times})
         print(
-            f"{options.peer}: {last['seconds']:.1f} s for {options.peer_sweeps} sweeps; ours to the "
-            f"same log posterior {show(times['log_posterior'])}, held-out score "
+            f"{options.peer}: {last['seconds']:.1f} s for {options.peer_sweeps} sweeps; ours to "
+            f"the same log posterior {show(times['log_posterior'])}, held-out score "
             f"{show(times['held_out'])}",
             flush=True,
         )

@@ -79,7 +79,7 @@ def sweep(
         if plan.share > state.share:
             z = new = kernels.enter(layout, z, phi, seed, when, workers, blocks)
         if several and part == len(parts):
-            parts.append(kernels.count(layout, z, workers, blocks))
+            parts.append(kernels.count_blocks(layout, z, counts, blocks, workers))
         drawn, n, steps = kernels.draw_z(layout, z, phi, seed, when, workers, blocks, new)
         if several:
             counts = kernels.replace_counts(layout, counts, parts[part], n, workers)
@@ -217,13 +217,17 @@ def _chain(
             blocks = None if share == WHOLE else np.flatnonzero(layout.share <= share)
             z = kernels.start(layout, seed, blocks)
             state = State(z, kernels.count(layout, z, workers), 0, share=share)
+            release(corpus.word)  # a corpus on disk need not be in memory while sweeps go on
+        elif state.share < WHOLE:
+            _check_share(layout, state)
+        tokens = np.add.reduceat(
+            np.diff(corpus.doc_ptr)[layout.documents], layout.blocks[:-1], dtype=np.int64
+        )  # of each block
         seconds = 0.0
         while max_iter is None or state.sweep < max_iter:
             plan = schedule.plan(state.sweep)
             if state.share == WHOLE and plan.share < WHOLE:  # documents never leave
                 plan = Plan(WHOLE, schedule.refreshes)
-            if plan.share > state.share or state.sweep == 0:
-                release(corpus.word)  # read again only when more documents join
             state, cost = sweep(layout, state, priors, kernels, seed, workers, plan)
             spent = cost.phi_seconds + cost.z_seconds
             seconds += spent
@@ -233,7 +237,7 @@ def _chain(
                 state.sweep % evaluate_every == 0 or state.sweep == max_iter
             )
             whole = plan.share == WHOLE
-            n_tokens = corpus.n_tokens if whole else int((state.z != NO_TOPIC).sum())
+            n_tokens = corpus.n_tokens if whole else int(tokens[layout.share <= plan.share].sum())
             yield (
                 state,
                 Info(
@@ -328,7 +332,8 @@ def _check_start(start: Any, corpus: Corpus, K: int) -> None:
         raise InputError(
             f"The 'start' parameter must be {expected}. Got {type(start).__name__} instead."
         )
-    topics = int(start.z.max(initial=0)) + 1
+    growing = start.share < WHOLE
+    topics = int(start.z[start.z != NO_TOPIC].max(initial=0) if growing else start.z.max()) + 1
     if len(start.z) != corpus.n_tokens or topics > K:
         raise InputError(
             f"The 'start' parameter must be {expected}. Got one of {len(start.z):,} tokens and "
@@ -341,6 +346,18 @@ def _check_start(start: Any, corpus: Corpus, K: int) -> None:
             f"The 'start' parameter must be {expected}. Got one that contradicts itself "
             f"({error}); start anew."
         ) from None
+
+
+def _check_share(layout: Any, state: State) -> None:
+    """Refuse a state in which a document that should be in has no topics."""
+    expected = np.zeros(len(layout.doc_ptr) - 1, bool)
+    for b in np.flatnonzero(layout.share <= state.share):
+        expected[layout.documents[layout.blocks[b] : layout.blocks[b + 1]]] = True
+    if ((state.z != NO_TOPIC) != np.repeat(expected, np.diff(layout.doc_ptr))).any():
+        raise InputError(
+            "The 'start' parameter must be a State of this corpus and number of topics. Got one "
+            f"whose share of {state.share}/{WHOLE} of the documents is another; start anew."
+        )
 
 
 def _check_sweeps(value: Any, name: str, least: int, *, optional: bool = False) -> None:

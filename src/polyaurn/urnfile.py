@@ -146,12 +146,14 @@ def read_urn(path: Path) -> Corpus:
         names = _split(mapped[at : at + header["name_bytes"]])
         if len(vocab) != header["words"]:
             raise InputError(f"{len(vocab):,} words where {header['words']:,} are promised")
-        return Corpus(doc_ptr, word, tuple(vocab), names)
+        corpus = Corpus(doc_ptr, word, tuple(vocab), names)
     except (InputError, UnicodeDecodeError) as error:
         raise InputError(
             f"The file '{path}' must be a corpus that 'polyaurn import' wrote. It is damaged "
             f"({str(error).rstrip('.')}); import it again."
         ) from None
+    release(word)
+    return corpus
 
 
 def is_urn(head: bytes) -> bool:

@@ -26,7 +26,9 @@ class KernelSet(NamedTuple):
         ``(layout, seed, blocks) -> z``, topics to begin with; documents of other blocks have
         none.
     count : callable
-        ``(layout, z, workers, blocks) -> Counts``, of the tokens that have a topic.
+        ``(layout, z, workers) -> Counts``, of the tokens that have a topic.
+    count_blocks : callable
+        ``(layout, z, counts, blocks, workers) -> Counts``, of some blocks, given those of all.
     replace_counts : callable
         ``(layout, counts, old, new, workers) -> Counts``: some documents' counts for others'.
     draw_phi : callable
@@ -42,6 +44,7 @@ class KernelSet(NamedTuple):
     make_layout: Callable[..., Any]
     start: Callable[..., Any]
     count: Callable[..., Any]
+    count_blocks: Callable[..., Any]
     replace_counts: Callable[..., Any]
     draw_phi: Callable[..., Any]
     enter: Callable[..., Any]
@@ -53,6 +56,7 @@ _COMPILED = {
     "make_layout": "layout:make_layout",
     "start": "start:uniform_topics",
     "count": "counts:count",
+    "count_blocks": "counts:count_blocks",
     "replace_counts": "counts:replace_counts",
     "enter": "start:enter",
     "draw_z": "z:draw_z",
@@ -61,6 +65,7 @@ _PLAIN = {
     "make_layout": "reference:make_layout",
     "start": "start:uniform_topics",
     "count": "reference:count",
+    "count_blocks": "reference:count_blocks",
     "replace_counts": "reference:replace_counts",
     "enter": "reference:enter",
     "draw_z": "reference:draw_z",

@@ -9,12 +9,12 @@ from itertools import pairwise
 import numpy as np
 from numba import njit
 
-from polyaurn.kernels.layout import Layout, clear_other_blocks
-from polyaurn.state import I32, I64, NO_TOPIC, U16, Counts, Phi
+from polyaurn.kernels.layout import Layout, block_of
+from polyaurn.state import I32, I64, NO_TOPIC, U16, Counts
 from polyaurn.workers import Workers
 
 
-def count(layout: Layout, z: U16, workers: Workers, blocks: I64 | None = None) -> Counts:
+def count(layout: Layout, z: U16, workers: Workers) -> Counts:
     """Count topics of each word from scratch; tokens without a topic do not count.
 
     Parameters
@@ -25,17 +25,12 @@ def count(layout: Layout, z: U16, workers: Workers, blocks: I64 | None = None) -
         Topics of the tokens.
     workers : Workers
         Threads.
-    blocks : ndarray of int64, optional
-        Which blocks of documents to count; all when not given.
 
     Returns
     -------
     Counts
         n, sparse, topics in increasing order inside each word.
     """
-    if blocks is not None:
-        z = z.copy()
-        clear_other_blocks(layout, z, blocks)
     V, K = layout.n_words, layout.n_topics
     room = np.zeros(V + 1, np.int64)
     np.cumsum(np.minimum(layout.word_tokens, K), out=room[1:])
@@ -52,19 +47,50 @@ def count(layout: Layout, z: U16, workers: Workers, blocks: I64 | None = None) -
     return Counts(*made)
 
 
-def gather_counts(layout: Layout, phi: Phi, tallies: I32, workers: Workers) -> Counts:
-    """Add up what threads counted beside the nonzeros of Phi, and leave out the zeros."""
-    V = layout.n_words
-    first, last = np.empty(V, np.int64), np.empty(V, np.int64)
-    topic, number = np.empty(len(phi.topic), np.uint16), np.empty(len(phi.topic), np.int32)
+def count_blocks(layout: Layout, z: U16, counts: Counts, blocks: I64, workers: Workers) -> Counts:
+    """Count topics in some blocks of documents, given the counts of all.
+
+    Parameters
+    ----------
+    layout : Layout
+        The corpus.
+    z : ndarray of uint16
+        Topics of the tokens.
+    counts : Counts
+        n, of all documents.
+    blocks : ndarray of int64
+        Which blocks to count.
+    workers : Workers
+        Threads.
+
+    Returns
+    -------
+    Counts
+        n, of these blocks alone.
+    """
+    tallies = np.zeros((1, len(counts.topic)), np.int32)
+    columns = (counts.first, counts.last, counts.topic)
+    for b in blocks:
+        documents, *runs = block_of(layout, b)
+        if len(runs[0]):
+            _tally_block(documents, *runs, layout.doc_ptr, z, *columns, layout.n_topics, tallies)
+        else:
+            _tally_documents(documents, layout.word, layout.doc_ptr, z, *columns, tallies)
+    return gather_counts(layout, *columns, tallies, workers)
+
+
+def gather_counts(
+    layout: Layout, first: I64, last: I64, topic: U16, tallies: I32, workers: Workers
+) -> Counts:
+    """Add up what threads counted beside the topics of columns, and leave out the zeros."""
+    V, source = layout.n_words, (first, last, topic)
+    made = (np.empty(V, np.int64), np.empty(V, np.int64), np.empty(len(topic), np.uint16),
+            np.empty(len(topic), np.int32))  # fmt: skip
     workers.run(
         _gather_words,
-        [
-            (lo, hi, phi.first, phi.last, phi.topic, tallies, first, last, topic, number)
-            for lo, hi in pairwise(layout.word_ranges)
-        ],
+        [(lo, hi, *source, tallies, *made) for lo, hi in pairwise(layout.word_ranges)],
     )
-    return Counts(first, last, topic, number)
+    return Counts(*made)
 
 
 def replace_counts(
@@ -126,6 +152,32 @@ def _count_words(lo, hi, at, word_tokens, word, z, K, first, last, topic, number
                 n[k] = 0
                 at += 1
         last[v] = at
+
+
+@njit(nogil=True, cache=True)
+def _tally_block(documents, step, length, place, doc_ptr, z, first, last, topic, K, tallies):
+    token = np.empty(len(documents), np.int64)  # the document's next token
+    for d in range(len(documents)):
+        token[d] = doc_ptr[documents[d]]
+    where = np.zeros(K, np.int64)  # of a topic in the word's column
+    v, at = 0, 0
+    for r in range(len(step)):
+        v += step[r]
+        for j in range(first[v], last[v]):
+            where[topic[j]] = j
+        for t in range(at, at + length[r]):
+            tallies[0, where[z[token[place[t]]]]] += 1
+            token[place[t]] += 1
+        at += length[r]
+
+
+@njit(nogil=True, cache=True)
+def _tally_documents(documents, word, doc_ptr, z, first, last, topic, tallies):
+    for d in documents:
+        for i in range(doc_ptr[d], doc_ptr[d + 1]):
+            v = word[i]
+            j = first[v] + np.searchsorted(topic[first[v] : last[v]], z[i])
+            tallies[0, j] += 1
 
 
 @njit(nogil=True, cache=True)

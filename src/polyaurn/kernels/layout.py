@@ -21,6 +21,7 @@ from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.rng import Purpose, below, bits, key
 from polyaurn.state import I32, I64, NO_TOPIC, U8, U16, U32
+from polyaurn.urnfile import release
 from polyaurn.workers import Workers
 
 WORD_RANGES = 64  # where floating-point sums depend on the cut
@@ -118,6 +119,17 @@ def even_ranges(ptr: I64, n_ranges: int) -> I64:
     return np.unique(np.concatenate(([0], inner, [len(ptr) - 1]))).astype(np.int64)
 
 
+def block_of(layout: Layout, b: int) -> tuple[U32, U16, U16, U16]:
+    """Return a block's documents, the steps and lengths of its runs, and its tokens' places."""
+    runs = slice(layout.first_run[b], layout.last_run[b])
+    return (
+        layout.documents[layout.blocks[b] : layout.blocks[b + 1]],
+        layout.step[runs],
+        layout.length[runs],
+        layout.place[layout.start[b] : layout.start[b + 1]],
+    )
+
+
 def clear_other_blocks(layout: Any, z: U16, blocks: I64) -> None:
     """Take their topics from tokens of all blocks but these."""
     others = np.ones(len(layout.blocks) - 1, bool)
@@ -151,22 +163,25 @@ def _sort_blocks(
     V, B = corpus.n_words, len(blocks) - 1
     size, n_runs = np.zeros(B, np.int64), np.zeros(B, np.int64)
     ranges = list(pairwise(np.unique(np.linspace(0, B, min(B, 64) + 1).astype(np.int64))))
+    ranges = [(int(lo), int(hi)) for lo, hi in ranges]
     source = (corpus.doc_ptr, corpus.word, documents, blocks)
-    totals = np.sum(
-        workers.run(
-            _count_runs,
-            [(lo, hi, *source, V, by_word, LONGEST, size, n_runs) for lo, hi in ranges],
-        ),
-        axis=0,
-        dtype=np.int64,
-    )
+    totals = np.zeros(V, np.int64)
+
+    def read(kernel: Any, *arguments: Any) -> Any:
+        found = kernel(*arguments)
+        release(corpus.word)  # a corpus on disk need not be in memory as a whole
+        return found
+
+    counting = [(_count_runs, *r, *source, V, by_word, LONGEST, size, n_runs) for r in ranges]
+    for total in workers.run(read, counting):
+        totals += total
     first_run = np.concatenate(([0], np.cumsum(n_runs + (n_runs > 0) * _slack(V, size))))
     start = np.concatenate(([0], np.cumsum(size)))
     last_run = first_run[:-1].copy()
     step, length = (np.empty(first_run[-1], np.uint16) for _ in range(2))
     place = np.empty(start[-1], np.uint16)
     made = (first_run, last_run, step, length, start, place)
-    workers.run(_fill_runs, [(lo, hi, *source, V, n_runs, *made) for lo, hi in ranges])
+    workers.run(read, [(_fill_runs, *r, *source, V, n_runs, *made) for r in ranges])
     return first_run[:-1], last_run, step, length, start, place, totals
 
 

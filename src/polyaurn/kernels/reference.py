@@ -21,7 +21,7 @@ class ReferenceLayout:
 
     def __init__(self, corpus: Corpus, n_topics: int) -> None:
         derived = derived_layout.make_layout(corpus, n_topics)
-        self.documents, self.blocks = derived.documents, derived.blocks
+        self.documents, self.blocks, self.share = derived.documents, derived.blocks, derived.share
         self.doc_ptr, self.word = corpus.doc_ptr, corpus.word
         self.n_words, self.n_topics = corpus.n_words, n_topics
 
@@ -31,16 +31,20 @@ def make_layout(corpus: Corpus, n_topics: int, workers: Any = None) -> Reference
     return ReferenceLayout(corpus, n_topics)
 
 
-def count(layout: Any, z: U16, workers: Any = None, blocks: Any = None) -> Counts:
+def count(layout: Any, z: U16, workers: Any = None) -> Counts:
     """Count n by adding up tokens one by one."""
     n = np.zeros((layout.n_words, layout.n_topics), np.int32)
     here = z != NO_TOPIC
-    if blocks is not None:
-        document = np.repeat(np.arange(len(layout.doc_ptr) - 1), np.diff(layout.doc_ptr))
-        here &= np.isin(document, documents_of(layout, blocks))
     np.add.at(n, (layout.word[here], z[here]), 1)
     first, last, topic = _columns(n > 0)
     return Counts(first, last, topic, n[n > 0])
+
+
+def count_blocks(layout: Any, z: U16, counts: Counts, blocks: Any, workers: Any = None) -> Counts:
+    """Count n in some blocks of documents."""
+    document = np.repeat(np.arange(len(layout.doc_ptr) - 1), np.diff(layout.doc_ptr))
+    here = np.isin(document, documents_of(layout, blocks))
+    return count(layout, np.where(here, z, NO_TOPIC).astype(np.uint16))
 
 
 def replace_counts(

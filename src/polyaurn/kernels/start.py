@@ -8,7 +8,7 @@ from numba import njit
 from polyaurn.kernels.chance import bits as one_bits
 from polyaurn.kernels.chance import unit as one_unit
 from polyaurn.kernels.columns import from_prior
-from polyaurn.kernels.layout import clear_other_blocks
+from polyaurn.kernels.layout import block_of, clear_other_blocks
 from polyaurn.rng import Moment, Purpose, below, bits, key
 from polyaurn.state import I64, NO_TOPIC, U16, Phi
 from polyaurn.workers import Workers
@@ -69,31 +69,48 @@ def enter(
         Topics; tokens of these blocks all have one.
     """
     new = z.copy()
+    shared = (layout.doc_ptr, new, phi.first, phi.last, phi.topic, phi.prior, phi.sigma_a)
     chance = key(seed, sweep, Purpose.ENTER)
-    table = (phi.first, phi.last, phi.topic, phi.prior, phi.sigma_a)
-    workers.run(
-        _enter_block,
-        [
-            (
-                layout.documents[layout.blocks[b] : layout.blocks[b + 1]],
-                layout.doc_ptr,
-                layout.word,
-                new,
-                *table,
-                *chance,
-            )
-            for b in blocks
-        ],
-    )
+
+    def join(b: int) -> None:
+        documents, *runs = block_of(layout, b)
+        if len(runs[0]):
+            _enter_block(documents, *runs, *shared, *chance)
+        else:
+            _enter_documents(documents, layout.word, *shared, *chance)
+
+    workers.run(join, [(b,) for b in blocks])
     return new
 
 
 @njit(nogil=True, cache=True)
-def _enter_block(documents, doc_ptr, word, z, first, last, topic, prior, sigma_a, a, b):
+def _enter_block(
+    documents, step, length, place, doc_ptr, z, first, last, topic, prior, sigma_a, a, b
+):
+    token = np.empty(len(documents), np.int64)  # the document's next token
+    for d in range(len(documents)):
+        token[d] = doc_ptr[documents[d]]
+    v, at = 0, 0
+    for r in range(len(step)):
+        v += step[r]
+        for t in range(at, at + length[r]):
+            i = token[place[t]]
+            token[place[t]] += 1
+            if z[i] == NO_TOPIC:
+                z[i] = _first_topic(v, i, first, last, topic, prior, sigma_a, a, b)
+        at += length[r]
+
+
+@njit(nogil=True, cache=True)
+def _enter_documents(documents, word, doc_ptr, z, first, last, topic, prior, sigma_a, a, b):
     for d in documents:
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
             if z[i] == NO_TOPIC:
-                v = word[i]
-                start = np.uint64(first[v])
-                u = one_unit(one_bits(a, b, i)) * sigma_a[v]
-                z[i] = topic[start + from_prior(prior, start, last[v] - first[v], u)]
+                z[i] = _first_topic(word[i], i, first, last, topic, prior, sigma_a, a, b)
+
+
+@njit(cache=True)
+def _first_topic(v, i, first, last, topic, prior, sigma_a, a, b):
+    start = np.uint64(first[v])
+    u = one_unit(one_bits(a, b, i)) * sigma_a[v]
+    return topic[start + from_prior(prior, start, last[v] - first[v], u)]

@@ -19,7 +19,7 @@ from numba import njit
 from polyaurn.kernels.chance import bits, unit
 from polyaurn.kernels.columns import from_prior
 from polyaurn.kernels.counts import gather_counts
-from polyaurn.kernels.layout import Layout
+from polyaurn.kernels.layout import Layout, block_of
 from polyaurn.kernels.z_long import draw_documents
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I32, I64, U16, Counts, Phi
@@ -80,22 +80,19 @@ def draw_z(
         free.put(tally)
 
     def draw(b: int) -> int:
-        documents = layout.documents[layout.blocks[b] : layout.blocks[b + 1]]
-        lo, hi = layout.first_run[b], layout.last_run[b]
+        documents, *runs = block_of(layout, b)
         tally = free.get()
         try:
             shared = (layout.doc_ptr, z, new, tally, *phi[:4], *phi[5:], layout.n_topics, *address)
-            if lo == hi:
-                return int(draw_documents(documents, layout.word, *shared))
-            place = layout.place[layout.start[b] : layout.start[b + 1]]
-            return int(
-                _draw_block(documents, layout.step[lo:hi], layout.length[lo:hi], place, *shared)
-            )
+            if len(runs[0]):
+                return int(_draw_block(documents, *runs, *shared))
+            return int(draw_documents(documents, layout.word, *shared))
         finally:
             free.put(tally)
 
     work = workers.run(draw, _largest_first(layout, todo))
-    return new, gather_counts(layout, phi, tallies, workers), sum(work)
+    counts = gather_counts(layout, phi.first, phi.last, phi.topic, tallies, workers)
+    return new, counts, sum(work)
 
 
 def _largest_first(layout: Layout, blocks: I64) -> list[tuple[Any]]:
