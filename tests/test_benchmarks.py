@@ -1,15 +1,19 @@
 """Each benchmark program runs once, tiny, so that it cannot rot. Speed is not judged here."""
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+TINY = ("--corpus", "tiny")
 
 
 def run(program, *arguments):
     done = subprocess.run(
-        [sys.executable, BENCHMARKS / program, "--corpus", "tiny", "--no-save", *arguments],
+        [sys.executable, BENCHMARKS / program, "--no-save", *arguments],
         capture_output=True, text=True, check=False, cwd=BENCHMARKS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -17,19 +21,50 @@ def run(program, *arguments):
 
 
 def test_throughput_runs():
-    engines = ("--engines", "polya-urn", "partially-collapsed")
-    out = run("throughput.py", "--topics", "5", "--burn-in", "2", "--timed", "2", "--rounds", "1",
-              *engines)  # fmt: skip
+    engines = ("--engines", "polyaurn-plain", "partially-collapsed")
+    out = run("throughput.py", *TINY, "--topics", "5", "--burn-in", "2", "--timed", "2",
+              "--rounds", "1", *engines)  # fmt: skip
     assert out.count("M tokens/s") == 2
+    assert "of it" in out
 
 
 def test_agreement_runs():
-    out = run("agreement.py", "--topics", "3", "--seeds", "2", "--marks", "2", "4")
+    out = run("agreement.py", *TINY, "--topics", "3", "--seeds", "2", "--marks", "2", "4")
     assert out.count("sweep") == 2 * 5
 
 
 def test_scaling_runs_and_sees_the_same_bytes():
-    out = run(
-        "scaling.py", "--topics", "3", "--threads", "1", "2", "--burn-in", "1", "--timed", "2"
-    )
-    assert out.count("threads") == 2
+    out = run("scaling.py", *TINY, "--topics", "3", "--values", "1", "2", "--burn-in", "1",
+              "--timed", "2")  # fmt: skip
+    assert out.count(" threads  ") == 2
+    out = run("scaling.py", "--vary", "topics", "--values", "2", "8", "--tokens", "4000",
+              "--words", "50", "--burn-in", "1", "--timed", "2")  # fmt: skip
+    assert "seconds grow as topics^" in out
+
+
+def test_memory_runs():
+    out = run("memory.py", "--documents", "300", "--words", "70", "--length", "20", "--topics", "4",
+              "--sweeps", "3")  # fmt: skip
+    assert out.count(", full") == 3
+    assert "bytes a token" in out
+
+
+PEERS = [
+    "polyaurn-plain",
+    *(
+        pytest.param(
+            name,
+            marks=pytest.mark.skipif(
+                importlib.util.find_spec(name) is None, reason=f"{name} is not installed"
+            ),
+        )
+        for name in ("tomotopy", "topica")
+    ),
+]
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_time_to_quality_runs(peer):
+    out = run("time_to_quality.py", *TINY, "--topics", "4", "--peer", peer, "--peer-sweeps", "6",
+              "--sweeps", "40", "--every", "2", "--rounds", "1")  # fmt: skip
+    assert out.count("median of 1") == 2

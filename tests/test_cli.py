@@ -94,6 +94,24 @@ def test_the_same_command_gives_the_same_model_for_any_threads(run, texts, tmp_p
     assert len(set(made)) == 1
 
 
+def test_an_imported_corpus_gives_the_same_model(run, texts, tmp_path):
+    code, out, err = run("import", texts, "--min-count", 2, "--out", "texts.urn")
+    assert (code, out) == (0, "")
+    assert "polyaurn train texts.urn" in err
+    options = ("--topics", 2, "--sweeps", 5, "--quiet", "--warm-start", "random")
+    assert run("train", texts, "--min-count", 2, "--out", "a", *options)[0] == 0
+    assert run("train", "texts.urn", "--out", "b", "--phi-refreshes", 1, *options)[0] == 0
+    assert (load(tmp_path / "a").assignments == load(tmp_path / "b").assignments).all()
+    code, _, err = run("import", texts, "--out", "texts.urn")
+    assert code == 2
+    assert "is there already" in err
+    assert run("import", texts, "--out", "texts.urn", "--force", "--quiet") == (0, "", "")
+    for wrong in (("--warm-start", "cold"), ("--phi-refreshes", "0.5")):
+        code, _, err = run("train", texts, "--out", "c", *wrong)
+        assert code == 2
+        assert f"'{wrong[0]}' option must be" in err
+
+
 def test_quiet_prints_nothing_and_no_terminal_has_no_live_line(run, texts):
     assert run("train", texts, "-k", 2, "--sweeps", 3, "--out", "a", "-q") == (0, "", "")
     _, _, err = run("train", texts, "-k", 2, "--sweeps", 3, "--out", "b")
