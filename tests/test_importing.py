@@ -9,8 +9,9 @@ import scipy.io
 import scipy.sparse as sp
 
 from polyaurn import Corpus, InputError, datasets, import_corpus, read_corpus, sweeps
+from polyaurn.mapping import release
 from polyaurn.readers import recognise
-from polyaurn.urnfile import HEADER_BYTES, MARK, release, write_urn
+from polyaurn.urnfile import HEADER_BYTES, MARK, write_urn
 
 TEXTS = ["Apple, apple and leaf", "", "river tree été", "the of and", "leaf apple", "river"] * 3
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from polyaurn.errors import InputError
+from polyaurn.mapping import release
 from polyaurn.naming import Numbered, check_vocabulary
 from polyaurn.rng import Purpose, bits, check_seed, key
 from polyaurn.state import I32, I64
@@ -455,9 +456,12 @@ def _frozen(word: Any) -> I32:
 
 
 def _extremes(word: I32) -> tuple[int, int]:
-    pieces = [word[lo : lo + _PIECE] for lo in range(0, len(word), _PIECE)]
-    least = min((int(piece.min()) for piece in pieces), default=0)
-    return least, max((int(piece.max()) for piece in pieces), default=0)
+    least = most = 0
+    for lo in range(0, len(word), _PIECE):
+        piece = word[lo : lo + _PIECE]
+        least, most = min(least, int(piece.min())), max(most, int(piece.max()))
+        release(word)
+    return least, most
 
 
 def _sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
@@ -467,4 +471,5 @@ def _sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
         if not np.array_equal(falls, doc_ptr[np.searchsorted(doc_ptr, falls)]):
             doc = np.repeat(np.arange(len(doc_ptr) - 1), np.diff(doc_ptr))
             return word[np.lexsort((word, doc))]
+        release(word)
     return word

@@ -11,6 +11,7 @@ from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.diagnostics import log_posterior
 from polyaurn.errors import InputError
 from polyaurn.kernels import DEFAULT_SAMPLER, KernelSet, check_sampler, load_kernels
+from polyaurn.mapping import release
 from polyaurn.rng import check_seed, moment
 from polyaurn.schedule import WHOLE, Plan, Schedule, make_schedule
 from polyaurn.state import (
@@ -23,7 +24,6 @@ from polyaurn.state import (
     check_topics,
     make_priors,
 )
-from polyaurn.urnfile import release
 from polyaurn.workers import Workers, count_threads
 
 PLAIN = Plan()

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
@@ -146,27 +146,17 @@ def read_urn(path: Path) -> Corpus:
         names = _split(mapped[at : at + header["name_bytes"]])
         if len(vocab) != header["words"]:
             raise InputError(f"{len(vocab):,} words where {header['words']:,} are promised")
-        corpus = Corpus(doc_ptr, word, tuple(vocab), names)
+        return Corpus(doc_ptr, word, tuple(vocab), names)
     except (InputError, UnicodeDecodeError) as error:
         raise InputError(
             f"The file '{path}' must be a corpus that 'polyaurn import' wrote. It is damaged "
             f"({str(error).rstrip('.')}); import it again."
         ) from None
-    release(word)
-    return corpus
 
 
 def is_urn(head: bytes) -> bool:
     """Tell from its first bytes whether a file is one of ours."""
     return head.startswith(MARK)
-
-
-def release(array: Any) -> None:
-    """Give back the memory of an array that is mapped from a file; it is read again when needed."""
-    while isinstance(array, np.ndarray | memoryview):
-        array = array.base if isinstance(array, np.ndarray) else array.obj
-    if isinstance(array, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        array.madvise(mmap.MADV_DONTNEED)
 
 
 def _header(path: Path, head: bytes, size: int) -> dict[str, int]:

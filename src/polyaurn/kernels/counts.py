@@ -10,8 +10,11 @@ import numpy as np
 from numba import njit
 
 from polyaurn.kernels.layout import Layout, block_of
+from polyaurn.mapping import release
 from polyaurn.state import I32, I64, NO_TOPIC, U16, Counts
 from polyaurn.workers import Workers
+
+_PIECE = 1 << 22  # tokens looked at in one go: a corpus on disk need not be in memory
 
 
 def count(layout: Layout, z: U16, workers: Workers) -> Counts:
@@ -37,14 +40,18 @@ def count(layout: Layout, z: U16, workers: Workers) -> Counts:
     first, last = np.empty(V, np.int64), np.empty(V, np.int64)
     topic, number = np.empty(room[-1], np.uint16), np.empty(room[-1], np.int32)
     made = (first, last, topic, number)
-    workers.run(
-        _count_words,
-        [
-            (lo, hi, room[lo], layout.word_tokens, layout.word, z, K, *made)
-            for lo, hi in pairwise(layout.word_ranges)  # each reads all tokens
-        ],
-    )
-    return Counts(*made)
+
+    def count_range(lo: int, hi: int) -> None:
+        start = np.concatenate(([0], np.cumsum(layout.word_tokens[lo:hi])))
+        place, topics = start[:-1].copy(), np.empty(start[-1], np.uint16)
+        for at in range(0, len(z), _PIECE):  # each range of words reads all tokens
+            piece = slice(at, at + _PIECE)
+            _collect_topics(lo, hi, layout.word[piece], z[piece], place, topics)
+            release(layout.word)
+        _count_words(lo, hi, room[lo], start, place, topics, K, *made)
+
+    workers.run(count_range, list(pairwise(layout.word_ranges.tolist())))
+    return _without_gaps(layout, *made)
 
 
 def count_blocks(layout: Layout, z: U16, counts: Counts, blocks: I64, workers: Workers) -> Counts:
@@ -90,7 +97,7 @@ def gather_counts(
         _gather_words,
         [(lo, hi, *source, tallies, *made) for lo, hi in pairwise(layout.word_ranges)],
     )
-    return Counts(*made)
+    return _without_gaps(layout, *made)
 
 
 def replace_counts(
@@ -109,32 +116,47 @@ def replace_counts(
             for lo, hi in pairwise(layout.word_ranges)
         ],
     )
-    return Counts(first, last, topic, number)
+    return _without_gaps(layout, first, last, topic, number)
+
+
+def _without_gaps(layout: Layout, first: I64, last: I64, topic: U16, number: I32) -> Counts:
+    """Move ranges of words together, so that counts take no more memory than they need."""
+    pieces = [slice(first[lo], last[hi - 1]) for lo, hi in pairwise(layout.word_ranges) if hi > lo]
+    at = 0
+    for (lo, hi), piece in zip(pairwise(layout.word_ranges), pieces, strict=True):
+        moved = first[lo] - at
+        at += int(piece.stop - piece.start)
+        first[lo:hi] -= moved
+        last[lo:hi] -= moved
+    return Counts(
+        first,
+        last,
+        np.concatenate([topic[piece] for piece in pieces]),
+        np.concatenate([number[piece] for piece in pieces]),
+    )
 
 
 @njit(nogil=True, cache=True)
-def _count_words(lo, hi, at, word_tokens, word, z, K, first, last, topic, number):
-    place = np.zeros(hi - lo + 1, np.int64)
-    for v in range(lo, hi):
-        place[v - lo + 1] = place[v - lo] + word_tokens[v]
-    topics = np.empty(place[hi - lo], np.uint16)  # of the range's tokens, word by word
+def _collect_topics(lo, hi, word, z, place, topics):
+    """Sort topics of tokens by word; `place` is where a word's next one goes."""
     for i in range(len(word)):
-        v = word[i] - lo
-        if 0 <= v < hi - lo and z[i] != NO_TOPIC:
-            topics[place[v]] = z[i]
-            place[v] += 1
+        if lo <= word[i] < hi and z[i] != NO_TOPIC:
+            topics[place[word[i] - lo]] = z[i]
+            place[word[i] - lo] += 1
+
+
+@njit(nogil=True, cache=True)
+def _count_words(lo, hi, at, start, place, topics, K, first, last, topic, number):
     n = np.zeros(K, np.int32)
     seen = np.empty(K, np.uint16)
-    start = 0
     for v in range(lo, hi):
         K_v = 0
-        for j in range(start, place[v - lo]):
+        for j in range(start[v - lo], place[v - lo]):
             k = topics[j]
             if n[k] == 0:
                 seen[K_v] = k
                 K_v += 1
             n[k] += 1
-        start += word_tokens[v]
         first[v] = at
         if 8 * K_v > K:  # long column: walking all topics is cheaper than sorting those seen
             for k in range(K):

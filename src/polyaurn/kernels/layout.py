@@ -19,9 +19,9 @@ from numba import njit
 
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.mapping import release
 from polyaurn.rng import Purpose, below, bits, key
 from polyaurn.state import I32, I64, NO_TOPIC, U8, U16, U32
-from polyaurn.urnfile import release
 from polyaurn.workers import Workers
 
 WORD_RANGES = 64  # where floating-point sums depend on the cut

@@ -18,12 +18,13 @@ from numba import njit
 from polyaurn.kernels.chance import below, bits, poisson_count, poisson_positive, poisson_rate, unit
 from polyaurn.kernels.columns import finish_columns
 from polyaurn.kernels.layout import Layout
-from polyaurn.kernels.tables import LARGEST_RATE, poisson_tables
+from polyaurn.kernels.tables import poisson_tables
 from polyaurn.rng import Key, Moment, Purpose, key
 from polyaurn.state import F64, I32, I64, U16, Counts, Phi, Priors
 from polyaurn.workers import Workers
 
 MOST_INSERTED = 24  # topics that the prior's balls add to a column; longer lists are sorted
+SPARE = 0.5  # room in columns for topics that a column drawn again may have, a word
 _REDRAW = 64  # most balls of a redrawn column; more has probability below 1e-20
 
 
@@ -84,26 +85,44 @@ def draw_columns(
     workers: Workers,
 ) -> tuple[I64, I64, U16, F64, F64]:
     """Draw the urn's counts of every word, and their totals S over words."""
+    for spare in (SPARE, _REDRAW):  # the second is always enough, and hardly ever needed
+        drawn = _draw_into(spare, layout, counts, priors, balls, seed, sweep, workers)
+        if drawn is not None:
+            return drawn
+    raise AssertionError("no room for the columns of Phi")
+
+
+def _draw_into(
+    spare: float,
+    layout: Layout,
+    counts: Counts,
+    priors: Priors,
+    balls: I32,
+    seed: int,
+    sweep: Moment,
+    workers: Workers,
+) -> tuple[I64, I64, U16, F64, F64] | None:
+    """Draw columns with some spare room a word for those drawn again; None where it is short."""
     V, K = layout.n_words, layout.n_topics
-    rare = counts.last - counts.first <= LARGEST_RATE  # others never come out empty
-    room = np.zeros(V + 1, np.int64)
-    np.cumsum(
-        np.minimum(counts.last - counts.first + balls + np.where(rare, _REDRAW, 1), K),
-        out=room[1:],
-    )
+    pairs = _pairs(layout)
+    length = np.minimum(counts.last - counts.first + balls, K)
+    room = [int(length[lo:hi].sum() + spare * (hi - lo)) + _REDRAW for lo, hi in pairs]
+    ends = np.cumsum(room).tolist()
     first, last = np.empty(V, np.int64), np.empty(V, np.int64)
-    topic, mass = np.empty(room[-1], np.uint16), np.empty(room[-1], np.float64)
+    topic, mass = np.empty(ends[-1], np.uint16), np.empty(ends[-1], np.float64)
     keys = [key(seed, sweep, p) for p in (Purpose.CELL, Purpose.BALL, Purpose.COLUMN)]
     words = [part for pair in keys for part in pair]
     made = (*poisson_tables(), first, last, topic, mass)
     parts = workers.run(
         _draw_words,
         [
-            (lo, hi, room[lo], *counts, layout.word_tokens, priors.beta, balls, K, *words, *made)
-            for lo, hi in _pairs(layout)
+            (*pair, end - size, end, *counts, layout.word_tokens, priors.beta, balls, K,
+             *words, *made)
+            for pair, end, size in zip(pairs, ends, room, strict=True)
         ],
-    )
-    return first, last, topic, mass, np.sum(parts, axis=0, dtype=np.float64)
+    )  # fmt: skip
+    S: F64 = np.asarray(np.sum(parts, axis=0), np.float64)
+    return None if (S < 0).any() else (first, last, topic, mass, S)
 
 
 def _pairs(layout: Layout) -> list[tuple[int, int]]:
@@ -118,7 +137,7 @@ def _draw_ball_counts(lo, hi, beta, K, a, b, balls):
 
 @njit(nogil=True, cache=True)
 def _draw_words(
-    lo, hi, at, n_first, n_last, n_topic, n_count, word_tokens, beta, balls, K,
+    lo, hi, at, end, n_first, n_last, n_topic, n_count, word_tokens, beta, balls, K,
     cell_a, cell_b, ball_a, ball_b, column_a, column_b, cut, other,
     first, last, topic, mass,
 ):  # fmt: skip
@@ -166,6 +185,9 @@ def _draw_words(
                         n_extra = _insert(extra, n_extra, k)
                 gamma[k] += 1
         first[v] = at
+        if at + min(stop - start + n_extra, K) > end:
+            S[:] = -(1 << 62)
+            return S
         if 8 * (stop - start + n_extra) > K:
             for k in range(K):
                 if gamma[k] > 0:
