@@ -8,8 +8,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from polyaurn import Corpus, InputError, datasets, import_corpus, read_corpus, sweeps
-from polyaurn.mapping import release
+from polyaurn import Corpus, InputError, datasets, import_corpus, mapping, read_corpus, sweeps
 from polyaurn.readers import recognise
 from polyaurn.urnfile import HEADER_BYTES, MARK, write_urn
 
@@ -90,7 +89,7 @@ def test_training_on_a_mapped_file_gives_the_same_bytes(tmp_path):
     corpus = datasets.generate(100, 60, 4, 30.0)
     mapped = read_corpus(write_urn(corpus, tmp_path / "c.urn"))
     assert not mapped.word.flags.owndata
-    release(mapped.word)
+    mapping.release(mapped.word)
     assert mapped == corpus
     runs = [[s.z.tobytes() for s, _ in sweeps(c, 5, max_iter=3)] for c in (corpus, mapped)]
     assert runs[0] == runs[1]
@@ -121,6 +120,18 @@ def test_what_cannot_be_imported_is_refused_and_nothing_is_left(tmp_path):
         with pytest.raises(InputError, match=message):
             import_corpus(lines, bad)
     assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.plain
+def test_large_arrays_have_maps_of_their_own_and_begin_with_zeros():
+    large, small = mapping.zeros(mapping.LARGE // 4, np.int32), mapping.zeros(7, np.int32)
+    assert not large.any()
+    assert not small.any()
+    large[-1] = 5
+    mapping.release(large)  # not in a file: nothing is lost
+    assert large[-1] == 5
+    assert large.base is not None
+    assert small.base is None
 
 
 def damaged(path, change):

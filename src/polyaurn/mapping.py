@@ -1,9 +1,47 @@
-"""Arrays that lie in a mapped file: give their memory back when they have been looked at."""
+"""Memory that comes from the operating system and goes back to it at once.
+
+Large arrays that live for a sweep would leave holes in the heap, and files that are mapped would
+stay in memory after they have been looked at.
+"""
 
 import mmap
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+LARGE = 4 << 20  # bytes from which an array has its own map
+
+
+class FileMap(mmap.mmap):
+    """A file mapped into memory, to be read."""
+
+
+def empty(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array without holes left behind; a large one begins with zeros, a small one not.
+
+    Parameters
+    ----------
+    n : int
+        Its length.
+    dtype : dtype
+        Its type.
+
+    Returns
+    -------
+    ndarray
+        To be filled.
+    """
+    size = int(n) * np.dtype(dtype).itemsize
+    return np.empty(n, dtype) if size < LARGE else np.frombuffer(mmap.mmap(-1, size), dtype)
+
+
+def zeros(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array of zeros, as `empty` does."""
+    array = empty(n, dtype)
+    if array.nbytes < LARGE:
+        array.fill(0)
+    return array
 
 
 def release(array: Any) -> None:
@@ -12,9 +50,9 @@ def release(array: Any) -> None:
     Parameters
     ----------
     array : ndarray
-        Any array; nothing happens to one that is not mapped.
+        Any array; nothing happens to one that does not lie in a file.
     """
     while isinstance(array, np.ndarray | memoryview):
         array = array.base if isinstance(array, np.ndarray) else array.obj
-    if isinstance(array, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+    if isinstance(array, FileMap) and hasattr(mmap, "MADV_DONTNEED"):
         array.madvise(mmap.MADV_DONTNEED)

@@ -74,6 +74,7 @@ def sweep(
     for part, blocks in enumerate(visits):
         when = moment(state.sweep, part)
         start = perf_counter()
+        phi = None  # free the last one before the next is drawn
         phi = kernels.draw_phi(layout, counts, priors, seed, when, workers)
         middle = perf_counter()
         if plan.share > state.share:
@@ -217,6 +218,7 @@ def _chain(
             blocks = None if share == WHOLE else np.flatnonzero(layout.share <= share)
             z = kernels.start(layout, seed, blocks)
             state = State(z, kernels.count(layout, z, workers), 0, share=share)
+            del z
             release(corpus.word)  # a corpus on disk need not be in memory while sweeps go on
         elif state.share < WHOLE:
             _check_share(layout, state)

@@ -19,6 +19,7 @@ import numpy as np
 
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.mapping import FileMap
 from polyaurn.naming import Numbered
 from polyaurn.state import I32, I64
 
@@ -129,7 +130,7 @@ def read_urn(path: Path) -> Corpus:
         with path.open("rb") as file:
             head = file.read(HEADER_BYTES)
             header = _header(path, head, size)
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            mapped = FileMap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
         raise InputError(
             f"The file '{path}' cannot be read: {error.strerror or error}. Check the path and its "

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 from polyaurn.kernels.layout import Layout
+from polyaurn.mapping import empty
 from polyaurn.state import F64, I64, U16, Phi
 from polyaurn.workers import Workers
 
@@ -50,10 +51,10 @@ def finish_columns(
     hot = length * HOT >= K
     row = np.where(hot, np.cumsum(hot) - 1, -1).astype(np.int32)
     if len(mass) == V * K and (length == K).all():
-        weight = np.empty(V * K, np.uint32)  # every column is full: the weights are the rows
+        weight = empty(V * K, np.uint32)  # every column is full: the weights are the rows
         dense, rank = weight.reshape(V, K), np.empty((0, K), np.uint16)
     else:
-        weight = np.empty(len(mass), np.uint32)
+        weight = empty(len(mass), np.uint32)
         dense = np.zeros((int(hot.sum()), K), np.uint32)
         rank = np.zeros(dense.shape, np.uint16)
     exponent = np.zeros(V, np.int32)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from polyaurn.kernels.layout import Layout, block_of
-from polyaurn.mapping import release
+from polyaurn.mapping import empty, release, zeros
 from polyaurn.state import I32, I64, NO_TOPIC, U16, Counts
 from polyaurn.workers import Workers
 
@@ -38,12 +38,12 @@ def count(layout: Layout, z: U16, workers: Workers) -> Counts:
     room = np.zeros(V + 1, np.int64)
     np.cumsum(np.minimum(layout.word_tokens, K), out=room[1:])
     first, last = np.empty(V, np.int64), np.empty(V, np.int64)
-    topic, number = np.empty(room[-1], np.uint16), np.empty(room[-1], np.int32)
+    topic, number = empty(room[-1], np.uint16), empty(room[-1], np.int32)
     made = (first, last, topic, number)
 
     def count_range(lo: int, hi: int) -> None:
         start = np.concatenate(([0], np.cumsum(layout.word_tokens[lo:hi])))
-        place, topics = start[:-1].copy(), np.empty(start[-1], np.uint16)
+        place, topics = start[:-1].copy(), empty(start[-1], np.uint16)
         for at in range(0, len(z), _PIECE):  # each range of words reads all tokens
             piece = slice(at, at + _PIECE)
             _collect_topics(lo, hi, layout.word[piece], z[piece], place, topics)
@@ -75,7 +75,7 @@ def count_blocks(layout: Layout, z: U16, counts: Counts, blocks: I64, workers: W
     Counts
         n, of these blocks alone.
     """
-    tallies = np.zeros((1, len(counts.topic)), np.int32)
+    tallies = zeros(len(counts.topic), np.int32).reshape(1, -1)
     columns = (counts.first, counts.last, counts.topic)
     for b in blocks:
         documents, *runs = block_of(layout, b)
@@ -91,8 +91,8 @@ def gather_counts(
 ) -> Counts:
     """Add up what threads counted beside the topics of columns, and leave out the zeros."""
     V, source = layout.n_words, (first, last, topic)
-    made = (np.empty(V, np.int64), np.empty(V, np.int64), np.empty(len(topic), np.uint16),
-            np.empty(len(topic), np.int32))  # fmt: skip
+    made = (np.empty(V, np.int64), np.empty(V, np.int64), empty(len(topic), np.uint16),
+            empty(len(topic), np.int32))  # fmt: skip
     workers.run(
         _gather_words,
         [(lo, hi, *source, tallies, *made) for lo, hi in pairwise(layout.word_ranges)],
@@ -108,7 +108,7 @@ def replace_counts(
     room = np.zeros(V + 1, np.int64)
     np.cumsum(np.diff(counts[:2], axis=0)[0] + np.diff(new[:2], axis=0)[0], out=room[1:])
     first, last = np.empty(V, np.int64), np.empty(V, np.int64)
-    topic, number = np.empty(room[-1], np.uint16), np.empty(room[-1], np.int32)
+    topic, number = empty(room[-1], np.uint16), empty(room[-1], np.int32)
     workers.run(
         _replace_words,
         [
@@ -128,12 +128,10 @@ def _without_gaps(layout: Layout, first: I64, last: I64, topic: U16, number: I32
         at += int(piece.stop - piece.start)
         first[lo:hi] -= moved
         last[lo:hi] -= moved
-    return Counts(
-        first,
-        last,
-        np.concatenate([topic[piece] for piece in pieces]),
-        np.concatenate([number[piece] for piece in pieces]),
-    )
+    packed = Counts(first, last, empty(at, np.uint16), empty(at, np.int32))
+    np.concatenate([topic[piece] for piece in pieces], out=packed.topic)
+    np.concatenate([number[piece] for piece in pieces], out=packed.number)
+    return packed
 
 
 @njit(nogil=True, cache=True)

@@ -162,7 +162,9 @@ def _sort_blocks(
     """Sort each block's tokens by word."""
     V, B = corpus.n_words, len(blocks) - 1
     size, n_runs = np.zeros(B, np.int64), np.zeros(B, np.int64)
-    ranges = list(pairwise(np.unique(np.linspace(0, B, min(B, 64) + 1).astype(np.int64))))
+    ranges = list(
+        pairwise(np.unique(np.linspace(0, B, min(B, 4 * workers.n_threads) + 1).astype(np.int64)))
+    )
     ranges = [(int(lo), int(hi)) for lo, hi in ranges]
     source = (corpus.doc_ptr, corpus.word, documents, blocks)
     totals = np.zeros(V, np.int64)

@@ -13,6 +13,7 @@ from numba import njit
 from polyaurn.kernels.chance import log_gamma_draw
 from polyaurn.kernels.columns import finish_columns
 from polyaurn.kernels.layout import Layout
+from polyaurn.mapping import empty
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import Counts, Phi, Priors
 from polyaurn.workers import Workers
@@ -44,7 +45,7 @@ def draw_phi(
     V, K = layout.n_words, layout.n_topics
     ranges = layout.fixed_ranges
     chance = key(seed, sweep, Purpose.CELL)
-    mass = np.empty(V * K, np.float64)
+    mass = empty(V * K, np.float64)
     parts = workers.run(
         _draw_words,
         [(lo, hi, *counts, priors.beta, K, *chance, mass) for lo, hi in pairwise(ranges)],

@@ -19,6 +19,7 @@ from polyaurn.kernels.chance import below, bits, poisson_count, poisson_positive
 from polyaurn.kernels.columns import finish_columns
 from polyaurn.kernels.layout import Layout
 from polyaurn.kernels.tables import poisson_tables
+from polyaurn.mapping import empty
 from polyaurn.rng import Key, Moment, Purpose, key
 from polyaurn.state import F64, I32, I64, U16, Counts, Phi, Priors
 from polyaurn.workers import Workers
@@ -109,7 +110,7 @@ def _draw_into(
     room = [int(length[lo:hi].sum() + spare * (hi - lo)) + _REDRAW for lo, hi in pairs]
     ends = np.cumsum(room).tolist()
     first, last = np.empty(V, np.int64), np.empty(V, np.int64)
-    topic, mass = np.empty(ends[-1], np.uint16), np.empty(ends[-1], np.float64)
+    topic, mass = empty(ends[-1], np.uint16), empty(ends[-1], np.float64)
     keys = [key(seed, sweep, p) for p in (Purpose.CELL, Purpose.BALL, Purpose.COLUMN)]
     words = [part for pair in keys for part in pair]
     made = (*poisson_tables(), first, last, topic, mass)

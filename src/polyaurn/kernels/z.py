@@ -21,6 +21,7 @@ from polyaurn.kernels.columns import from_prior
 from polyaurn.kernels.counts import gather_counts
 from polyaurn.kernels.layout import Layout, block_of
 from polyaurn.kernels.z_long import draw_documents
+from polyaurn.mapping import zeros
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I32, I64, U16, Counts, Phi
 from polyaurn.workers import Workers
@@ -74,7 +75,9 @@ def draw_z(
     todo = np.arange(len(layout.blocks) - 1) if blocks is None else blocks
     address = key(seed, sweep, Purpose.Z)
     n_threads = max(1, min(workers.n_threads, len(todo)))
-    tallies = np.zeros((n_threads, len(phi.topic)), np.int32)  # n, beside the nonzeros of Phi
+    tallies = zeros(n_threads * len(phi.topic), np.int32).reshape(
+        n_threads, -1
+    )  # n, beside the nonzeros of Phi
     free: SimpleQueue[I32] = SimpleQueue()
     for tally in tallies:
         free.put(tally)
