@@ -66,7 +66,7 @@ def counts_of_a_thread_dropped(sampler: str) -> KernelSet:
     )
     z_step = plant("z")
     z_step.gather_counts = broken.gather_counts
-    return load_kernels(sampler)._replace(draw_z=z_step.draw_z)
+    return load_kernels(sampler)._replace(draw_z=z_step.draw_z, count=broken.count)
 
 
 Z_STEP_FAULTS = (own_token_kept, alpha_doubled, cumulative_sum_as_score)
