@@ -1,10 +1,12 @@
 """What the benchmark programs share: the machine's description, corpora, results on disk."""
 
+import argparse
 import json
 import os
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -48,6 +50,17 @@ def open_corpus(name: str) -> Corpus:
         return datasets.generate(int(D), int(V), 100, length, topic_concentration=1000.0)
     file = SHARED / f"docword.{name}.txt.gz"
     return read_corpus(file if file.exists() else name)
+
+
+def parse_options(parser: argparse.ArgumentParser, child: Callable[[dict[str, Any]], None]) -> Any:
+    """Return the options, or run the child that `in_own_process` asked for, and end."""
+    parser.add_argument("--no-save", action="store_true")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        child(json.loads(options.child))
+        raise SystemExit
+    return options
 
 
 def in_own_process(program: str, arguments: dict[str, Any]) -> Any:

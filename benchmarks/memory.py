@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from common import HERE, in_own_process, write_result
+from common import HERE, in_own_process, parse_options, write_result
 
 MB = 1e6
 
@@ -80,12 +80,7 @@ def main() -> None:
     parser.add_argument("--refreshes", type=int, default=0, help="0 lets polyaurn choose")
     parser.add_argument("--folder", help="for the corpus; a temporary one by default")
     parser.add_argument("--name", help="of the result")
-    parser.add_argument("--no-save", action="store_true")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        child(json.loads(options.child))
-        return
+    options = parse_options(parser, child)
     shape = (str(n) for n in (options.documents, options.words, options.length))
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         path = Path(folder) / "generated.urn"

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from common import in_own_process, open_corpus, write_result
+from common import in_own_process, open_corpus, parse_options, write_result
 from polyaurn import sweeps
 
 VARIED = ("threads", "tokens", "words", "topics")
@@ -70,12 +70,7 @@ def main() -> None:
     parser.add_argument("--sampler", default="polya-urn")
     parser.add_argument("--burn-in", type=int, default=30)
     parser.add_argument("--timed", type=int, default=10)
-    parser.add_argument("--no-save", action="store_true")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        child(json.loads(options.child))
-        return
+    options = parse_options(parser, child)
     names = ("corpus", "tokens", "words", "topics", "threads", "sampler", "burn_in", "timed")
     setting = {name: getattr(options, name) for name in names}
     rows = []

@@ -15,7 +15,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from common import in_own_process, open_corpus, write_result
+from common import in_own_process, open_corpus, parse_options, write_result
 from engines import NAMES, make_engine
 
 
@@ -52,12 +52,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     engines = ["polyaurn-plain", "partially-collapsed", "tomotopy"]
     parser.add_argument("--engines", nargs="+", default=engines, choices=NAMES)
-    parser.add_argument("--no-save", action="store_true")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        child(json.loads(options.child))
-        return
+    options = parse_options(parser, child)
     setting = {
         name: getattr(options, name) for name in ("corpus", "topics", "threads", "burn_in", "timed")
     }

@@ -13,7 +13,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from common import in_own_process, open_corpus, write_result
+from common import in_own_process, open_corpus, parse_options, write_result
 from engines import held_out, make_engine
 
 TEST_DOCUMENTS = 300
@@ -86,12 +86,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=10, help="sweeps between scores")
     parser.add_argument("--held-out-every", type=int, default=2, help="in scores")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--no-save", action="store_true")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        child(json.loads(options.child))
-        return
+    options = parse_options(parser, child)
     names = ("corpus", "topics", "threads", "peer", "peer_sweeps", "every", "held_out_every")
     setting = {name: getattr(options, name) for name in names}
     rounds = []

@@ -54,7 +54,8 @@ def log_posterior(
         [(lo, hi, *state.counts, beta) for lo, hi in pairwise(word_ranges)],
     )
     beta_sum = float(beta.sum())
-    sizes = np.bincount(state.z, minlength=len(alpha)).tolist()
+    counts = state.counts
+    sizes = np.bincount(counts.topic, counts.number, minlength=len(alpha)).tolist()
     topics = [math.lgamma(beta_sum) - math.lgamma(beta_sum + n_k) for n_k in sizes]
     return math.fsum(documents) + math.fsum(words) + math.fsum(topics)
 

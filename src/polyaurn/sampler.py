@@ -220,8 +220,10 @@ def _chain(
             state = State(z, kernels.count(layout, z, workers), 0, share=share)
             del z
             release(corpus.word)  # a corpus on disk need not be in memory while sweeps go on
-        elif state.share < WHOLE:
-            _check_share(layout, state)
+        else:
+            state = state._replace(phi=None, parts=())
+            if state.share < WHOLE:
+                _check_share(layout, state)
         tokens = np.add.reduceat(
             np.diff(corpus.doc_ptr)[layout.documents], layout.blocks[:-1], dtype=np.int64
         )  # of each block

@@ -14,6 +14,8 @@ from polyaurn.errors import InputError
 MAX_TOPICS = 65_535
 NO_TOPIC = 65_535  # of a token whose document has not joined the chain yet; topics lie below
 
+_PIECE = 1 << 22  # tokens counted at a time
+
 U8 = npt.NDArray[np.uint8]
 U16 = npt.NDArray[np.uint16]
 U32 = npt.NDArray[np.uint32]
@@ -209,13 +211,19 @@ def _columns_to_csr(first: I64, last: I64, topic: U16, data: Any, n_topics: int)
 
 def doc_topic_matrix(doc_ptr: I64, z: U16, n_topics: int) -> sp.csr_matrix:
     """Return the statistic m as a scipy CSR matrix of int32, documents by topics."""
-    m = sp.csr_matrix(
-        (np.ones(len(z), np.int32), z.astype(np.int32), doc_ptr),
-        shape=(len(doc_ptr) - 1, n_topics),
-        copy=True,
-    )
-    m.sum_duplicates()
-    return m
+    pieces, lo, D = [], 0, len(doc_ptr) - 1
+    while lo < D:  # some documents at a time, to keep memory small
+        hi = int(np.searchsorted(doc_ptr, doc_ptr[lo] + _PIECE, side="right")) - 1
+        hi = min(max(hi, lo + 1), D)
+        topic = z[doc_ptr[lo] : doc_ptr[hi]].astype(np.int32)
+        m = sp.csr_matrix(
+            (np.ones(len(topic), np.int32), topic, doc_ptr[lo : hi + 1] - doc_ptr[lo]),
+            shape=(hi - lo, n_topics),
+        )
+        m.sum_duplicates()
+        pieces.append(m)
+        lo = hi
+    return sp.csr_matrix(sp.vstack(pieces, format="csr"))
 
 
 def check_invariants(word: I32, n_words: int, n_topics: int, state: State) -> None:
