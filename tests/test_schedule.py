@@ -36,16 +36,17 @@ def walk(kernels, corpus, K, plans, workers=ONE):
         yield state
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize(
-    "constants", [{}, {"MOST_TOPICS": 2}, {"LONGEST": 35}], ids=["words", "documents", "both"]
+    "constants", [{}, {"MOST_TOPICS": 2}, {"LONGEST": 15}], ids=["words", "documents", "both"]
 )
 def test_growth_and_refreshes_give_the_bytes_of_the_reference(
     sampler, constants, in_shares, monkeypatch
 ):
     for name, value in constants.items():
         monkeypatch.setattr(layout, name, value)
-    corpus = datasets.generate(120, 60, 4, 30.0)
+    corpus = datasets.generate(60, 40, 4, 15.0)
     plain = load_kernels(sampler, reference=True)
     expected = [state.z.tobytes() for state in walk(plain, corpus, 7, GROWING)]
     for threads in (1, 3):
@@ -113,6 +114,25 @@ def test_a_trace_says_the_phase_and_stopping_early_leaves_no_token_without_topic
     assert lda.assignments_.max() < 4
     assert lda.topic_word_counts_.sum() == corpus.n_tokens
     assert lda.n_iter_ == 11
+
+
+def test_a_share_without_documents_is_no_trouble(in_shares, monkeypatch):
+    monkeypatch.setattr("polyaurn.schedule.LEAST_BEGINNING", 1)
+    corpus = datasets.generate(3, 20, 2, 30.0)  # three documents: none in the first 64th
+    infos = [info for _, info in sweeps(corpus, 3, warm_start="grow", max_iter=49)]
+    assert infos[0].work_per_token == 0.0
+    assert infos[-1].log_posterior is not None
+
+
+@pytest.mark.plain
+def test_steps_between_words_may_be_longer_than_16_bits():
+    vocab = tuple(f"w{v}" for v in range(140_000))
+    word = np.array([0, 0, 70_000, 139_999, 3, 139_000], np.int32)
+    corpus = Corpus(np.array([0, 4, 6]), word, vocab)
+    made = layout.make_layout(corpus, 5)
+    runs = np.cumsum(made.step[: made.last_run[0]].astype(int))
+    assert sorted(set(np.repeat(runs, made.length[: made.last_run[0]]))) == sorted(set(word))
+    assert made.length[: made.last_run[0]].sum() == 6
 
 
 def test_going_on_from_a_growing_state_gives_the_same_bytes(in_shares, monkeypatch):

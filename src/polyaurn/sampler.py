@@ -257,7 +257,7 @@ def _chain(
                     ),
                     phi_nonzeros=int((state.phi.last - state.phi.first).sum()) if state.phi else 0,
                     tokens_per_second=n_tokens / spent,
-                    work_per_token=cost.work / n_tokens,
+                    work_per_token=cost.work / max(1, n_tokens),
                 ),
             )
             state = state._replace(phi=None)  # free its memory while the next is drawn
