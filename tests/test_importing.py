@@ -95,7 +95,7 @@ def test_training_on_a_mapped_file_gives_the_same_bytes(tmp_path):
     assert runs[0] == runs[1]
 
 
-def test_what_cannot_be_imported_is_refused_and_nothing_is_left(tmp_path):
+def test_what_cannot_be_imported_is_refused_and_nothing_is_left(tmp_path, monkeypatch):
     lines = tmp_path / "lines.txt"
     lines.write_text("the of\nand\n")
     out = tmp_path / "c.urn"
@@ -119,6 +119,16 @@ def test_what_cannot_be_imported_is_refused_and_nothing_is_left(tmp_path):
     ]:
         with pytest.raises(InputError, match=message):
             import_corpus(lines, bad)
+    with pytest.raises(InputError, match="'stop_wordz' parameter is unknown"):
+        import_corpus(lines, out, stop_wordz=None)
+
+    def full(**options):
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.TemporaryFile", full)
+        with pytest.raises(InputError, match="cannot be written: Permission denied"):
+            import_corpus(lines, out)
     assert not list(tmp_path.glob(".*"))
 
 

@@ -22,6 +22,7 @@ from polyaurn.readers import (
     TABLE_OPTIONS,
     TEXT_FORMATS,
     TEXT_OPTIONS,
+    check_text_options,
     read_corpus,
     recognise,
     refuse_text_options,
@@ -79,6 +80,8 @@ def import_corpus(
         The file, opened.
     """
     path, target = Path(path), check_out(out)
+    known = ("format", "vocabulary", "transpose", *TABLE_OPTIONS)
+    check_text_options({name: value for name, value in reading.items() if name not in known})
     format = reading.get("format") or recognise(path)
     pruning: dict[str, Any] = {
         "min_count": min_count,
@@ -127,7 +130,7 @@ def _import_in_pieces(
         number = np.full(len(words), -1, np.int32)
         number[order] = np.arange(len(order))
         _rewrite(tokens, lengths, number, writer)
-        numbered = not names or (format in ("lines",))
+        numbered = not names or format == "lines"
         writer.finish(
             [words[v] for v in order.tolist()], Numbered(len(lengths)) if numbered else names
         )
@@ -151,6 +154,14 @@ def check_out(out: str | Path, *, force: bool = True) -> Path:
         raise InputError(
             f"The file '{out}' is there already. Choose another name, or replace it with --force."
         )
+    try:
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"The file '{out}' cannot be written: {error.strerror} in '{target.parent}'. Choose a "
+            "folder of your own."
+        ) from None
     return target
 
 

@@ -82,7 +82,7 @@ def read_corpus(
     if not isinstance(path, str | Path):
         raise InputError(f"The 'path' parameter must be a path. Got {path!r} instead.")
     path = Path(path)
-    _check_text_options(text_options)
+    check_text_options(text_options)
     chosen = _check_format(format) or recognise(path)
     if chosen == "urn":
         if text_options or vocabulary is not None:
@@ -239,7 +239,8 @@ def refuse_vocabulary(path: Path, format: str, vocabulary: Any) -> None:
         )
 
 
-def _check_text_options(options: dict[str, Any]) -> None:
+def check_text_options(options: dict[str, Any]) -> None:
+    """Refuse options of text that there are not."""
     for name in options:
         if name not in TEXT_OPTIONS:
             raise InputError(

@@ -13,9 +13,10 @@ from polyaurn.errors import InputError
 from polyaurn.kernels import DEFAULT_SAMPLER, KernelSet, check_sampler, load_kernels
 from polyaurn.mapping import release
 from polyaurn.rng import check_seed, moment
-from polyaurn.schedule import WHOLE, Plan, Schedule, make_schedule
+from polyaurn.schedule import Plan, Schedule, make_schedule
 from polyaurn.state import (
     NO_TOPIC,
+    WHOLE,
     Cost,
     Info,
     Priors,

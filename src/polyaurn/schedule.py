@@ -14,9 +14,8 @@ what one part learnt reaches the next sooner.
 from typing import Any, NamedTuple
 
 from polyaurn.errors import InputError
+from polyaurn.state import SHARES, WHOLE
 
-WHOLE = 64  # shares of the corpus are counted in 64ths
-SHARES = (1, 2, 4, 8, 16, 32)  # a chain may begin with
 SWEEPS_A_SHARE = 8
 LEAST_BEGINNING = 1 << 17  # tokens of the first share
 COSTLY_START = 4e8  # tokens times topics from which growing pays

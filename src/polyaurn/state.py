@@ -14,6 +14,8 @@ from polyaurn.errors import InputError
 MAX_TOPICS = 65_535
 NO_TOPIC = 65_535  # of a token whose document has not joined the chain yet; topics lie below
 
+WHOLE = 64  # shares of a corpus are counted in 64ths
+SHARES = (1, 2, 4, 8, 16, 32)  # smaller ones, with which a chain may begin
 _PIECE = 1 << 22  # tokens counted at a time
 
 U8 = npt.NDArray[np.uint8]
@@ -79,7 +81,7 @@ class State(NamedTuple):
     counts: Counts
     sweep: int
     phi: Phi | None = None
-    share: int = 64
+    share: int = WHOLE
     parts: tuple[Counts, ...] = ()
 
 
@@ -241,7 +243,7 @@ def check_invariants(word: I32, n_words: int, n_topics: int, state: State) -> No
     z, counts = state.z, state.counts
     if len(z) != len(word):
         raise AssertionError(f"{len(z)} topics for {len(word)} tokens")
-    if state.share < 64:
+    if state.share < WHOLE:
         word, z = word[z != NO_TOPIC], z[z != NO_TOPIC]
     if len(z) and int(z.max()) >= n_topics:
         raise AssertionError(f"topic {int(z.max())} of {n_topics}")

@@ -21,7 +21,7 @@ from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.mapping import release
 from polyaurn.rng import Purpose, below, bits, key
-from polyaurn.state import I32, I64, NO_TOPIC, U8, U16, U32
+from polyaurn.state import I32, I64, NO_TOPIC, SHARES, U8, U16, U32, WHOLE
 from polyaurn.workers import Workers
 
 WORD_RANGES = 64  # where floating-point sums depend on the cut
@@ -29,8 +29,6 @@ RANGES_A_THREAD = 3  # where they do not: enough to keep threads even
 LEAST_WORK = 4_096  # cells of Phi that are worth a range of their own
 BLOCKS = 48  # at least so many where they have LEAST_BLOCK tokens: keeps threads even
 LEAST_BLOCK = 16_384  # tokens: some milliseconds of work
-WHOLE = 64  # shares of the corpus are counted in 64ths
-SHARES = (1, 2, 4, 8, 16, 32, 64)  # of a random order of documents: each doubles the one before
 LEAST_SHARED = 1 << 18  # tokens of a corpus that is worth cutting into shares
 WINDOW = 64  # full blocks: documents are put in order inside such a stretch, then the next
 BLOCK_BYTES = 2 << 20  # counts of a block's documents: about the size of a core's own cache
@@ -143,7 +141,8 @@ def _draw_shares(D: int, several: bool) -> U8:
     if not several:
         return np.full(D, WHOLE, np.uint8)
     chance = key(0, 0, Purpose.SHARE)
-    least = np.array(SHARES)[np.searchsorted(SHARES, np.arange(WHOLE), side="right")]
+    shares = np.array((*SHARES, WHOLE))
+    least = shares[np.searchsorted(shares, np.arange(WHOLE), side="right")]
     return least.astype(np.uint8)[below(bits(chance, np.arange(D)), WHOLE)]
 
 
@@ -162,10 +161,8 @@ def _sort_blocks(
     """Sort each block's tokens by word."""
     V, B = corpus.n_words, len(blocks) - 1
     size, n_runs = np.zeros(B, np.int64), np.zeros(B, np.int64)
-    ranges = list(
-        pairwise(np.unique(np.linspace(0, B, min(B, 4 * workers.n_threads) + 1).astype(np.int64)))
-    )
-    ranges = [(int(lo), int(hi)) for lo, hi in ranges]
+    bounds = np.unique(np.linspace(0, B, min(B, 4 * workers.n_threads) + 1).astype(np.int64))
+    ranges = list(pairwise(bounds.tolist()))
     source = (corpus.doc_ptr, corpus.word, documents, blocks)
     totals = np.zeros(V, np.int64)
 
