@@ -6,6 +6,7 @@ import pytest
 from chains import ONE, enumerate_posterior, number
 from laws import UNLIKELY, chi_square_p
 from polyaurn import LDA, Corpus, InputError, datasets, sweeps
+from polyaurn.diagnostics import log_posterior
 from polyaurn.kernels import EXACT, SAMPLERS, layout, load_kernels
 from polyaurn.sampler import sweep
 from polyaurn.schedule import Plan, make_schedule
@@ -75,18 +76,49 @@ def test_the_schedule():
     ]  # fmt: skip
     assert grown.plan(47).refreshes == 1
     assert grown.plan(48).refreshes == 4
-    assert make_schedule("random", 1, **LARGE) == ((), 1)
-    assert make_schedule("auto", 2, **LARGE | {"max_iter": 90}) == ((), 2)
+    assert make_schedule("random", 1, **LARGE) == ((), 1, 0)
+    assert make_schedule("auto", 2, **LARGE | {"max_iter": 90}) == ((), 2, 0)
     assert make_schedule("grow", 2, **LARGE | {"max_iter": 90}).shares
     assert make_schedule("auto", 1, **LARGE | {"n_topics": 10}).shares == ()
-    assert make_schedule("grow", "auto", **LARGE | {"n_tokens": 1_500_000}) == ((8, 16, 32), 1)
-    assert make_schedule("grow", "auto", **LARGE | {"n_tokens": 1000}) == ((), 1)
+    assert make_schedule("grow", "auto", **LARGE | {"n_tokens": 1_500_000}) == (
+        (8, 16, 32), 1, 0,
+    )  # fmt: skip
+    assert make_schedule("grow", "auto", **LARGE | {"n_tokens": 1000}) == ((), 1, 0)
+
+
+def test_smoothing_has_few_topics_a_third_of_the_sweeps_and_larger_priors():
+    few = LARGE | {"n_topics": 100}
+    both = make_schedule("auto", 1, **few)
+    assert [both.plan(t).phase for t in (0, 48, 119, 120)] == [
+        "grow 1/64 smooth", "smooth", "smooth", "full",
+    ]  # fmt: skip
+    assert make_schedule("auto", 1, **few | {"max_iter": 60}) == ((), 1, 20)
+    assert make_schedule("auto", 1, **few | {"max_iter": None}).smooth == 120
+    assert make_schedule("smooth", 1, **LARGE) == ((), 1, 120)
+    priors = make_priors([0.05, 0.2, 0.7], 0.03, 3, 2)
+    raised = Plan(smooth=True).priors(priors)
+    assert np.allclose(raised.alpha, [0.15, 0.3, 0.7])
+    assert np.allclose(raised.beta, 0.05)
+    assert Plan().priors(priors) is priors
+
+
+def test_a_smooth_start_keeps_the_target_and_reports_the_log_posterior_of_the_model(small):
+    infos = [i for _, i in sweeps(small, 3, max_iter=9, warm_start="smooth", evaluate_every=1)]
+    assert [i.phase for i in infos] == ["smooth"] * 3 + ["full"] * 6
+    states = [s for s, _ in sweeps(small, 3, max_iter=9, warm_start="smooth")]
+    plain = [s for s, _ in sweeps(small, 3, max_iter=9, warm_start="random", start=states[2])]
+    assert plain[-1].z.tobytes() == states[-1].z.tobytes()
+    priors = make_priors(0.1, 0.01, 3, small.n_words)
+    assert infos[0].log_posterior == log_posterior(small, states[0], priors, ONE)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"warm_start": True}, "'warm_start' parameter must be one of 'auto', 'grow', 'random'"),
+        (
+            {"warm_start": True},
+            "'warm_start' parameter must be one of 'auto', 'grow', 'smooth', 'random'",
+        ),
         ({"phi_refreshes": 0}, "'phi_refreshes' parameter must be 'auto' or a whole number"),
         ({"phi_refreshes": True}, "Got True"),
         ({"phi_refreshes": "many"}, "Got 'many'"),

@@ -91,7 +91,10 @@ def train(
     ] = 10,
     warm_start: Annotated[
         str,
-        typer.Option(help="'grow' begins on few documents, 'random' on all; 'auto' chooses."),
+        typer.Option(
+            help="'grow' begins on few documents, 'smooth' with larger priors, 'random' with "
+            "neither; 'auto' chooses."
+        ),
     ] = "auto",
     phi_refreshes: Annotated[
         str, typer.Option(help="Draws of Phi in a sweep, 1 to 8; 'auto' chooses.")

@@ -45,10 +45,12 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         Threads; -1 takes all cores. The result does not depend on it.
     evaluate_every : int
         Compute the log posterior every so many sweeps (and after the last); 0 never.
-    warm_start : {"auto", "grow", "random"}
+    warm_start : {"auto", "grow", "smooth", "random"}
         "grow" begins on a share of the documents, 1/64 of a large corpus, and doubles it every
-        8 sweeps until all are in; "random" begins on all of them, as in the paper. "auto" grows
-        where it helps: when tokens times topics are 4e8 or more, unless `max_iter` is too small.
+        8 sweeps until all are in; "smooth" begins with larger priors, for a third of the sweeps
+        and at most 120; "random" does neither, as in the paper. "auto" does both, each where it
+        helps: it grows when tokens times topics are 4e8 or more, unless `max_iter` is too small,
+        and smooths with at most 200 topics.
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep, 1 (as in the paper) to 8; "auto" takes one for each
         40 tokens a word, from 1 to 4.

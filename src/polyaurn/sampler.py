@@ -57,7 +57,7 @@ def sweep(
     workers : Workers
         Threads.
     plan : Plan
-        Which share of the documents to visit, in how many parts.
+        Which share of the documents to visit, in how many parts, whether to raise the priors.
 
     Returns
     -------
@@ -66,6 +66,7 @@ def sweep(
     cost : Cost
         What the two steps took, counting included in the second.
     """
+    priors = plan.priors(priors)
     z, counts, work = state.z, state.counts, 0
     phi_seconds = z_seconds = 0.0
     visits = _visits(layout, state, plan)
@@ -144,11 +145,12 @@ def sweeps(
     max_iter : int, optional
         Stop when this many sweeps are done, those before `start` included; without it the
         generator never ends by itself.
-    warm_start : {"auto", "grow", "random"}
-        Begin on a 64th of the documents and double it until all are in ("grow"), or on all of
-        them ("random", the paper's plain behaviour). "auto" grows where it helps: when tokens
-        times topics are 4e8 or more, unless `max_iter` is too small. Sweeps over a share count
-        as sweeps.
+    warm_start : {"auto", "grow", "smooth", "random"}
+        Begin on a 64th of the documents and double it until all are in ("grow"), or with larger
+        priors for the first third of `max_iter` sweeps, at most 120 ("smooth"), or with neither
+        ("random", the paper's plain behaviour). "auto" does both, each where it helps: it grows
+        when tokens times topics are 4e8 or more, unless `max_iter` is too small, and smooths
+        with at most 200 topics. All sweeps count as sweeps.
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep over all documents, 1 to 8; the paper's way is 1.
         "auto" takes one for each 40 tokens a word, from 1 to 4.
@@ -232,7 +234,7 @@ def _chain(
         while max_iter is None or state.sweep < max_iter:
             plan = schedule.plan(state.sweep)
             if state.share == WHOLE and plan.share < WHOLE:  # documents never leave
-                plan = Plan(WHOLE, schedule.refreshes)
+                plan = Plan(WHOLE, schedule.refreshes, plan.smooth)
             state, cost = sweep(layout, state, priors, kernels, seed, workers, plan)
             spent = cost.phi_seconds + cost.z_seconds
             seconds += spent

@@ -1,10 +1,14 @@
-"""Which documents a sweep visits, and how often it draws Phi: decided by the sweep's number.
+"""Which documents a sweep visits, with which priors, how often it draws Phi: by its number.
 
 **Growth.** From topics drawn at random, the first sweeps over a large corpus are the slowest, since
 every word has nearly every topic, and teach the least. So a chain may begin on a 64th of the
 documents, drawn by chance, and double it until all are in; documents join with topics drawn from
 the Phi of the moment. This only chooses where the chain over the whole corpus starts, and where a
 chain starts does not change what it converges to.
+
+**Smoothing.** With few topics the first sweeps settle early for topics that are blends of several,
+and leave them slowly. So a chain may begin with larger priors, under which topics stay mixed until
+their words have sorted themselves out. This, too, only chooses a starting point.
 
 **Refreshes.** Phi may be drawn several times in a sweep, before each part of the documents. Each
 part is drawn given Phi, and Phi given all topics: still a Gibbs sampler with the same target, but
@@ -13,13 +17,18 @@ what one part learnt reaches the next sooner.
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from polyaurn.errors import InputError
-from polyaurn.state import SHARES, WHOLE
+from polyaurn.state import SHARES, WHOLE, Priors
 
 SWEEPS_A_SHARE = 8
 LEAST_BEGINNING = 1 << 17  # tokens of the first share
 COSTLY_START = 4e8  # tokens times topics from which growing pays
-WARM_STARTS = ("auto", "grow", "random")
+SMOOTH_SWEEPS = 120  # at most, and at most a third of all
+MOST_SMOOTH_TOPICS = 200  # with more, smoothing cost more than it brought
+SMOOTH_ALPHA, SMOOTH_BETA = (3.0, 0.3), (5.0, 0.05)  # times as large, but not beyond
+WARM_STARTS = ("auto", "grow", "smooth", "random")
 MOST_REFRESHES = 8
 TOKENS_A_WORD = 40  # for each refresh: then drawing Phi costs little beside drawing topics
 
@@ -33,15 +42,29 @@ class Plan(NamedTuple):
         Documents visited, in 64ths of the corpus.
     refreshes : int
         How often Phi is drawn.
+    smooth : bool
+        Whether priors are raised.
     """
 
     share: int = WHOLE
     refreshes: int = 1
+    smooth: bool = False
 
     @property
     def phase(self) -> str:
-        """What the trace says: "grow 1/64" and so on, then "full"."""
-        return "full" if self.share == WHOLE else f"grow {self.share}/{WHOLE}"
+        """What the trace says: "grow 1/64", "grow 1/64 smooth" and so on, "smooth", then "full"."""
+        parts = [f"grow {self.share}/{WHOLE}"] if self.share < WHOLE else []
+        return " ".join(parts + ["smooth"] * self.smooth) or "full"
+
+    def priors(self, given: Priors) -> Priors:
+        """Return the priors of the sweep, given those of the model."""
+        if not self.smooth:
+            return given
+        raised = (
+            np.maximum(prior, np.minimum(times * prior, most))
+            for prior, (times, most) in zip(given, (SMOOTH_ALPHA, SMOOTH_BETA), strict=True)
+        )
+        return Priors(*raised)
 
 
 class Schedule(NamedTuple):
@@ -49,12 +72,14 @@ class Schedule(NamedTuple):
 
     shares: tuple[int, ...]
     refreshes: int
+    smooth: int = 0  # sweeps
 
     def plan(self, sweep: int) -> Plan:
         """Return the plan of a sweep, counted from 0."""
+        smooth = sweep < self.smooth
         if sweep < SWEEPS_A_SHARE * len(self.shares):
-            return Plan(self.shares[sweep // SWEEPS_A_SHARE])
-        return Plan(WHOLE, self.refreshes)
+            return Plan(self.shares[sweep // SWEEPS_A_SHARE], 1, smooth)
+        return Plan(WHOLE, self.refreshes, smooth)
 
 
 def make_schedule(
@@ -70,10 +95,11 @@ def make_schedule(
 
     Parameters
     ----------
-    warm_start : {"auto", "grow", "random"}
-        Whether to begin on a share of the documents. "auto" does so where a random start over
-        all of them is costly, tokens times topics being 4e8 or more, and where `max_iter` leaves
-        as many sweeps for the whole corpus.
+    warm_start : {"auto", "grow", "smooth", "random"}
+        Whether to begin on a share of the documents, or with larger priors. "auto" does the first
+        where a random start over all documents is costly, tokens times topics being 4e8 or more,
+        and where `max_iter` leaves as many sweeps for the whole corpus; and the second with at
+        most 200 topics.
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep over all documents. "auto" takes one for each 40 tokens
         a word, from 1 to 4.
@@ -102,6 +128,8 @@ def make_schedule(
     patient = max_iter is None or max_iter >= 2 * SWEEPS_A_SHARE * len(shares)
     pays = n_tokens * n_topics >= COSTLY_START and patient
     grows = warm_start == "grow" or (warm_start == "auto" and pays)
+    smooths = warm_start == "smooth" or (warm_start == "auto" and n_topics <= MOST_SMOOTH_TOPICS)
+    smooth = min(SMOOTH_SWEEPS, SMOOTH_SWEEPS if max_iter is None else max_iter // 3)
     if phi_refreshes == "auto":
         phi_refreshes = min(4, max(1, n_tokens // (TOKENS_A_WORD * n_words)))
-    return Schedule(shares if grows else (), phi_refreshes)
+    return Schedule(shares if grows else (), phi_refreshes, smooth if smooths else 0)

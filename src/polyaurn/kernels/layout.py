@@ -27,7 +27,7 @@ from polyaurn.workers import Workers
 WORD_RANGES = 64  # where floating-point sums depend on the cut
 RANGES_A_THREAD = 3  # where they do not: enough to keep threads even
 LEAST_WORK = 4_096  # cells of Phi that are worth a range of their own
-BLOCKS = 48  # at least so many where they have LEAST_BLOCK tokens: keeps threads even
+BLOCKS = 24  # at least so many where they have LEAST_BLOCK tokens: keeps threads even
 LEAST_BLOCK = 16_384  # tokens: some milliseconds of work
 LEAST_SHARED = 1 << 18  # tokens of a corpus that is worth cutting into shares
 WINDOW = 64  # full blocks: documents are put in order inside such a stretch, then the next
