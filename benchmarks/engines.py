@@ -11,18 +11,20 @@ from typing import Any
 import numpy as np
 
 from polyaurn import Corpus, sweeps
+from polyaurn.kernels import SAMPLERS
 from polyaurn.state import State, make_priors, topic_word_matrix
 
 ALPHA, BETA = 0.1, 0.01
-NAMES = ("polyaurn", "polyaurn-plain", "partially-collapsed", "tomotopy", "topica")
+RIVALS = tuple(name for name in SAMPLERS if name != "polya-urn")  # by their own names
+NAMES = ("polyaurn", "polyaurn-plain", *RIVALS, "tomotopy", "topica")
 
 
 class Ours:
-    """polyaurn; the default with growth and refreshes, or the paper's plain behaviour."""
+    """polyaurn with its warm start and refreshes, or plain; or another of its samplers, plain."""
 
     def __init__(self, name: str, corpus: Corpus, topics: int, threads: int, sweeps_: int) -> None:
         plain = {"warm_start": "random", "phi_refreshes": 1}
-        sampler = "partially-collapsed" if name == "partially-collapsed" else "polya-urn"
+        sampler = name if name in RIVALS else "polya-urn"
         self._chain = sweeps(
             corpus, topics, doc_topic_prior=ALPHA, topic_word_prior=BETA, sampler=sampler,
             n_jobs=threads, max_iter=sweeps_, evaluate_every=0,

@@ -7,12 +7,23 @@ import numpy as np
 from scipy.special import gammaln
 
 from polyaurn import Corpus
-from polyaurn.kernels import KernelSet
+from polyaurn.kernels import EXACT, KernelSet, load_kernels
 from polyaurn.sampler import sweep
 from polyaurn.state import Priors, State
 from polyaurn.workers import Workers
 
 ONE = Workers(1)
+MH_EXACT = "partially-collapsed-mh"  # the proposals of "polya-urn-mh" with an exact Phi
+CHAINS = (*EXACT, MH_EXACT)  # what is tested for the posterior's law
+
+
+def kernels_of(name: str) -> KernelSet:
+    """Return the kernels of a sampler, or those of `MH_EXACT`."""
+    if name != MH_EXACT:
+        return load_kernels(name)
+    return load_kernels("polya-urn-mh")._replace(
+        draw_phi=load_kernels("partially-collapsed").draw_phi
+    )
 
 
 def log_joint(corpus: Corpus, z: np.ndarray, priors: Priors) -> float:

@@ -5,10 +5,20 @@ broken here and must fail.
 """
 
 import inspect
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 
-from polyaurn.kernels import KernelSet, load_kernels
+from chains import MH_EXACT, kernels_of
+from polyaurn.kernels import SAMPLERS, KernelSet, load_kernels
+
+Fault = Callable[[], KernelSet]
+
+
+def kernels_with(sampler: str, fault: str) -> KernelSet:
+    """Return a sampler with one of its faults."""
+    return FAULTS[sampler][fault]()
 
 
 def plant(module: str, *changes: tuple[str, str]) -> ModuleType:
@@ -69,4 +79,67 @@ def counts_of_a_thread_dropped(sampler: str) -> KernelSet:
     return load_kernels(sampler)._replace(draw_z=z_step.draw_z, count=broken.count)
 
 
+def _in_z_step(sampler: str, module: str, *changes: tuple[str, str]) -> Fault:
+    """Break the z step of a sampler that has a module of its own for it."""
+
+    def broken() -> KernelSet:
+        draw_z = plant(module, *changes).draw_z
+        if SAMPLERS.get(sampler, SAMPLERS["polya-urn-mh"]).proposes:
+            draw_z = partial(draw_z, mh_steps=2)
+        return kernels_of(sampler)._replace(draw_z=draw_z)
+
+    return broken
+
+
 Z_STEP_FAULTS = (own_token_kept, alpha_doubled, cumulative_sum_as_score)
+_ALL = (*Z_STEP_FAULTS, counts_of_a_thread_dropped)
+_ACCEPT = "chance_of(key_a, key_b, i, 4 * step + {}) * {} < {}"
+FAULTS: dict[str, dict[str, Fault]] = {
+    "partially-collapsed": {
+        fault.__name__: partial(fault, "partially-collapsed") for fault in _ALL
+    },
+    MH_EXACT: {
+        "word_always_accepted": _in_z_step(MH_EXACT, "z_mh", ("< ratio:", "< 2.0:")),
+        "document_always_accepted": _in_z_step(
+            MH_EXACT, "z_mh", ("* w < weight[other]:", "* w < w:")
+        ),
+    },
+    "collapsed": {
+        "own_token_kept": _in_z_step(
+            "collapsed",
+            "collapsed",
+            ("(number[start + j] - np.int32(k == old))", "number[start + j]"),
+        ),
+        "prior_forgotten": _in_z_step(
+            "collapsed", "collapsed", ("beta[v] * (M + A)", "beta[v] * M")
+        ),
+        "totals_stale": _in_z_step(
+            "collapsed", "collapsed", ("n_k[old] -= 1\n            n_k[k] += 1\n", "pass\n")
+        ),
+    },
+    "light": {
+        "proposals_not_corrected": _in_z_step(
+            "light", "light", (") * f * q_c, (", ") * f, ("), (") * f_c * q\n", ") * f_c\n")
+        ),
+        "document_always_accepted": _in_z_step(
+            "light", "light", (_ACCEPT.format(1, "f", "f_c"), "True")
+        ),
+        "tables_of_the_tokens_at_hand": _in_z_step(
+            "light",
+            "light",
+            (
+                "others = replace_counts(layout, counts, before, nothing, workers)",
+                "others = counts",
+            ),
+        ),
+    },
+    "collapsed-dense": {
+        "alpha_doubled": _in_z_step(
+            "collapsed-dense", "collapsed_dense", ("(alpha[j] + m[j])", "(2 * alpha[j] + m[j])")
+        ),
+        "totals_forgotten": _in_z_step(
+            "collapsed-dense", "collapsed_dense", (" / (beta_all + n_k[j])", "")
+        ),
+    },
+}
+BROKEN = [(sampler, fault) for sampler, faults in FAULTS.items() for fault in faults]

@@ -3,11 +3,20 @@
 import numpy as np
 import pytest
 
-from chains import chain, digits, enumerate_posterior, number, one_step, total_variation
-from faults import Z_STEP_FAULTS, counts_of_a_thread_dropped
+from chains import (
+    CHAINS,
+    chain,
+    digits,
+    enumerate_posterior,
+    kernels_of,
+    number,
+    one_step,
+    total_variation,
+)
+from faults import BROKEN, kernels_with
 from laws import UNLIKELY, chi_square_p
 from polyaurn import Corpus
-from polyaurn.kernels import EXACT, load_kernels
+from polyaurn.kernels import load_kernels
 from polyaurn.state import make_priors
 
 pytestmark = pytest.mark.slow
@@ -43,33 +52,35 @@ def after_one_sweep(kernels, shape, draws):
     return chi_square_p(np.bincount(number(ends, K), minlength=len(p)), p)
 
 
-@pytest.mark.parametrize("sampler", EXACT)
+@pytest.mark.parametrize("sampler", CHAINS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sweep_keeps_the_posterior(sampler, shape):
-    assert after_one_sweep(load_kernels(sampler), shape, 15_000) > UNLIKELY
+    assert after_one_sweep(kernels_of(sampler), shape, 15_000) > UNLIKELY
 
 
-@pytest.mark.parametrize("sampler", EXACT)
-@pytest.mark.parametrize("fault", [*Z_STEP_FAULTS, counts_of_a_thread_dropped])
+@pytest.mark.parametrize(("sampler", "fault"), BROKEN)
 def test_a_sweep_of_a_broken_kernel_does_not(sampler, fault):
-    assert after_one_sweep(fault(sampler), "asymmetric", 15_000) < UNLIKELY**3
+    assert after_one_sweep(kernels_with(sampler, fault), "asymmetric", 15_000) < UNLIKELY**2
 
 
-@pytest.mark.parametrize("sampler", EXACT)
-@pytest.mark.parametrize("shape", SHAPES)
+REACHED = [(sampler, shape) for sampler in CHAINS for shape in SHAPES
+           if sampler == "partially-collapsed" or shape == "asymmetric"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sampler", "shape"), REACHED)
 def test_a_chain_reaches_the_posterior(sampler, shape):
     corpus, priors, p = setting(shape)
     K = len(priors.alpha)
-    z = np.array([state.z for state in chain(load_kernels(sampler), corpus, priors, 4000, thin=10)])
+    z = np.array([state.z for state in chain(kernels_of(sampler), corpus, priors, 4000, thin=10)])
     assert chi_square_p(np.bincount(number(z, K), minlength=len(p)), p) > UNLIKELY
 
 
-@pytest.mark.parametrize("sampler", EXACT)
-@pytest.mark.parametrize("fault", [*Z_STEP_FAULTS, counts_of_a_thread_dropped])
+@pytest.mark.parametrize(("sampler", "fault"), BROKEN)
 def test_a_chain_of_a_broken_kernel_does_not(sampler, fault):
     corpus, priors, p = setting("asymmetric")
-    z = np.array([state.z for state in chain(fault(sampler), corpus, priors, 4000, thin=10)])
-    assert chi_square_p(np.bincount(number(z, 2), minlength=len(p)), p) < UNLIKELY**3
+    states = chain(kernels_with(sampler, fault), corpus, priors, 4000, thin=10)
+    z = np.array([state.z for state in states])
+    assert chi_square_p(np.bincount(number(z, 2), minlength=len(p)), p) < UNLIKELY**2
 
 
 def urn_distance(copies, draws, thin):

@@ -36,8 +36,8 @@ def test_attributes_after_fit(fitted, small):
 def test_trace_has_a_record_a_sweep(fitted):
     assert [r["sweep"] for r in fitted.trace_] == list(range(1, 31))
     assert list(fitted.trace_[0]) == [
-        "sweep", "phase", "seconds", "phi_seconds", "z_seconds", "log_posterior", "phi_nonzeros",
-        "tokens_per_second", "work_per_token",
+        "sweep", "phase", "law", "seconds", "phi_seconds", "z_seconds", "log_posterior",
+        "phi_nonzeros", "tokens_per_second", "work_per_token", "acceptance",
     ]  # fmt: skip
     evaluated = [r["sweep"] for r in fitted.trace_ if r["log_posterior"] is not None]
     assert evaluated == [7, 14, 21, 28, 30]
@@ -106,11 +106,11 @@ def test_an_interruption_keeps_the_last_sweep():
         if info.sweep == 4:
             raise KeyboardInterrupt
 
-    lda = LDA(2, max_iter=50, callbacks=interrupt)
+    lda = LDA(2, max_iter=50, warm_start="random", callbacks=interrupt)
     with pytest.raises(KeyboardInterrupt):
         lda.fit(TEXTS)
     assert lda.n_iter_ == 4
-    whole = LDA(2, max_iter=4).fit(TEXTS)
+    whole = LDA(2, max_iter=4, warm_start="random").fit(TEXTS)
     assert lda.assignments_.tobytes() == whole.assignments_.tobytes()
 
 

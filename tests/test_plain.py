@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from chains import ONE, log_joint
 from polyaurn import Corpus
 from polyaurn.diagnostics import log_posterior
-from polyaurn.kernels import SAMPLERS, chance, load_kernels, reference
+from polyaurn.kernels import REFERENCES, chance, load_kernels, reference
 from polyaurn.kernels.tables import poisson_tables
 from polyaurn.rng import Purpose, bits, key
 from polyaurn.state import State, make_priors, topic_word_matrix
@@ -19,7 +19,7 @@ from polyaurn.state import State, make_priors, topic_word_matrix
 pytestmark = pytest.mark.plain
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", REFERENCES)
 @pytest.mark.parametrize(
     ("counts", "K", "beta", "sweeps"),
     [
@@ -41,8 +41,8 @@ def test_corners_give_the_bytes_of_the_reference(sampler, counts, K, beta, sweep
         phi = fast.draw_phi(layout, counted, priors, 0, t, ONE)
         same = plain.draw_phi(plain_layout, plain.count(plain_layout, z), priors, 0, t)
         assert phi.sigma_a.tobytes() == same.sigma_a.tobytes()
-        new, counted, work = fast.draw_z(layout, z, phi, 0, t, ONE)
-        oracle, same_counts, same_work = plain.draw_z(plain_layout, z, same, 0, t)
+        new, counted, work = fast.draw_z(layout, z, phi, priors, 0, t, ONE)
+        oracle, same_counts, same_work = plain.draw_z(plain_layout, z, same, priors, 0, t)
         assert new.tobytes() == oracle.tobytes()
         assert (topic_word_matrix(counted, K) != topic_word_matrix(same_counts, K)).nnz == 0
         assert work == same_work

@@ -14,7 +14,7 @@ from chains import ONE
 from faults import counts_of_a_thread_dropped
 from polyaurn import Corpus, sampler, sweeps
 from polyaurn.diagnostics import log_posterior
-from polyaurn.kernels import SAMPLERS, load_kernels
+from polyaurn.kernels import REFERENCES, SAMPLERS, THREAD_FREE, load_kernels
 from polyaurn.state import State, make_priors, topic_word_matrix
 from polyaurn.workers import Workers
 
@@ -36,7 +36,7 @@ prior = st.floats(1e-3, 5.0)
 
 @pytest.mark.plain
 @SETTINGS
-@given(corpora(), topics, prior, prior, st.integers(0, 99), st.sampled_from(list(SAMPLERS)))
+@given(corpora(), topics, prior, prior, st.integers(0, 99), st.sampled_from(list(REFERENCES)))
 def test_compiled_kernels_are_the_reference(corpus, K, alpha, beta, seed, name):
     fast, plain = load_kernels(name), load_kernels(name, reference=True)
     priors = make_priors(alpha, beta, K, corpus.n_words)
@@ -46,15 +46,15 @@ def test_compiled_kernels_are_the_reference(corpus, K, alpha, beta, seed, name):
     phi = fast.draw_phi(layout, counts, priors, seed, 1, ONE)
     same = plain.draw_phi(plain_layout, plain.count(plain_layout, z), priors, seed, 1)
     assert phi.sigma_a.tobytes() == same.sigma_a.tobytes()
-    new, counted, work = fast.draw_z(layout, z, phi, seed, 1, ONE)
-    oracle, same_counts, same_work = plain.draw_z(plain_layout, z, same, seed, 1)
+    new, counted, work = fast.draw_z(layout, z, phi, priors, seed, 1, ONE)
+    oracle, same_counts, same_work = plain.draw_z(plain_layout, z, same, priors, seed, 1)
     assert new.tobytes() == oracle.tobytes()
     assert (topic_word_matrix(counted, K) != topic_word_matrix(same_counts, K)).nnz == 0
     assert work == same_work
 
 
 @SETTINGS
-@given(corpora(), topics, st.integers(1, 5), st.sampled_from(list(SAMPLERS)))
+@given(corpora(), topics, st.integers(1, 5), st.sampled_from(THREAD_FREE))
 def test_threads_never_matter(corpus, K, threads, name):
     *_, (one, _) = sweeps(corpus, K, sampler=name, n_jobs=1, max_iter=3, evaluate_every=0)
     *_, (many, _) = sweeps(corpus, K, sampler=name, n_jobs=threads, max_iter=3, evaluate_every=0)
@@ -107,7 +107,9 @@ def test_extremes_keep_the_invariants(name, counts, K, monkeypatch):
 
 
 def test_the_invariant_checker_is_switched_on_by_the_environment(small, monkeypatch):
-    monkeypatch.setattr(sampler, "load_kernels", counts_of_a_thread_dropped)
+    monkeypatch.setattr(
+        sampler, "load_kernels", lambda name, mh_steps: counts_of_a_thread_dropped(name)
+    )
     *_, (state, _) = sweeps(small, 3, max_iter=2)
     assert state.sweep == 2, "without the checker the fault goes unseen"
     monkeypatch.setattr(sampler, "CHECK", True)

@@ -7,7 +7,7 @@ from chains import ONE, enumerate_posterior, number
 from laws import UNLIKELY, chi_square_p
 from polyaurn import LDA, Corpus, InputError, datasets, sweeps
 from polyaurn.diagnostics import log_posterior
-from polyaurn.kernels import EXACT, SAMPLERS, layout, load_kernels
+from polyaurn.kernels import EXACT, REFERENCES, layout, load_kernels
 from polyaurn.sampler import sweep
 from polyaurn.schedule import Plan, make_schedule
 from polyaurn.state import NO_TOPIC, State, check_invariants, make_priors
@@ -38,7 +38,7 @@ def walk(kernels, corpus, K, plans, workers=ONE):
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", REFERENCES)
 @pytest.mark.parametrize(
     "constants", [{}, {"MOST_TOPICS": 2}, {"LONGEST": 15}], ids=["words", "documents", "both"]
 )

@@ -11,6 +11,8 @@ from polyaurn._version import __version__
 if TYPE_CHECKING:
     from polyaurn import datasets as datasets
     from polyaurn import diagnostics as diagnostics
+    from polyaurn import evaluate as evaluate
+    from polyaurn.comparing import compare
     from polyaurn.corpus import Corpus
     from polyaurn.errors import InputError
     from polyaurn.estimator import LDA
@@ -25,12 +27,13 @@ _HOME = {
     "InputError": "polyaurn.errors",
     "LDA": "polyaurn.estimator",
     "TopicModel": "polyaurn.model",
+    "compare": "polyaurn.comparing",
     "import_corpus": "polyaurn.importing",
     "load": "polyaurn.store",
     "read_corpus": "polyaurn.readers",
     "sweeps": "polyaurn.sampler",
 }
-_MODULES = ("datasets", "diagnostics")
+_MODULES = ("datasets", "diagnostics", "evaluate")
 
 __all__ = [
     "LDA",
@@ -38,8 +41,10 @@ __all__ = [
     "InputError",
     "TopicModel",
     "__version__",
+    "compare",
     "datasets",
     "diagnostics",
+    "evaluate",
     "import_corpus",
     "load",
     "read_corpus",

@@ -9,13 +9,14 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from polyaurn.cli_options import CorpusPath, ModelPath, Quiet, Words, reads_corpus
+from polyaurn.cli_options import CorpusPath, MhSteps, ModelPath, Quiet, Words, reads_corpus
 from polyaurn.cli_steps import (
     check_trace,
     check_words,
     fit_and_save,
     in_order,
     note,
+    number_or_word,
     print_json,
     prior,
     read,
@@ -80,11 +81,20 @@ def train(
         str, typer.Option(help="Prior of words in a topic: a number, or a file of V numbers.")
     ] = "0.01",
     sampler: Annotated[
-        str, typer.Option(help="'polya-urn' (fast) or 'partially-collapsed' (exact, dense).")
+        str,
+        typer.Option(
+            help="'polya-urn' (fast), 'partially-collapsed' (exact, dense), or a rival: "
+            "'polya-urn-mh', 'collapsed', 'light', 'collapsed-dense'."
+        ),
     ] = "polya-urn",
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
     threads: Annotated[
-        int, typer.Option("--threads", "-t", help="-1 takes all cores; the model is the same.")
+        int,
+        typer.Option(
+            "--threads",
+            "-t",
+            help="-1 takes all cores; the model is the same, but for 'collapsed' and 'light'.",
+        ),
     ] = -1,
     eval_every: Annotated[
         int, typer.Option(help="Compute the log posterior every so many sweeps; 0 never.")
@@ -99,6 +109,7 @@ def train(
     phi_refreshes: Annotated[
         str, typer.Option(help="Draws of Phi in a sweep, 1 to 8; 'auto' chooses.")
     ] = "auto",
+    mh_steps: MhSteps = None,
     trace: Annotated[
         Path | None, typer.Option(help="Also write the trace here, a JSON record a sweep.")
     ] = None,
@@ -139,7 +150,8 @@ def train(
         n_jobs=threads,
         evaluate_every=eval_every,
         warm_start=warm_start,
-        phi_refreshes=int(phi_refreshes) if phi_refreshes.isdecimal() else phi_refreshes,
+        phi_refreshes=number_or_word(phi_refreshes),
+        mh_steps=mh_steps,
     )
     if not quiet:
         show_topics(model, words, by_size=True, most=20)
@@ -243,6 +255,80 @@ def info(
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         typer.echo(f"{name:<{width}}  {value}")
+
+
+@app.command()
+@stoppable
+@reads_corpus
+def compare(
+    corpus: CorpusPath,
+    topics: Annotated[int, typer.Option("--topics", "-k", help="Number of topics, K.")] = 100,
+    samplers: Annotated[
+        str, typer.Option(help="Which to run, in this order, between commas; 'all' runs all.")
+    ] = "polya-urn,partially-collapsed,collapsed,light",
+    seconds: Annotated[float, typer.Option(help="Time of sampling for each.")] = 60.0,
+    out: Annotated[Path, typer.Option(help="The page; the JSON lies beside it.")] = Path(
+        "polyaurn-compare.html"
+    ),
+    alpha: Annotated[str, typer.Option(help="A number, or a file of K numbers.")] = "0.1",
+    beta: Annotated[str, typer.Option(help="A number, or a file of V numbers.")] = "0.01",
+    seed: Annotated[int, typer.Option(help="The same for all.")] = 0,
+    threads: Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")] = -1,
+    warm_start: Annotated[
+        str, typer.Option(help="'random' compares samplers alone; 'auto' with their warm starts.")
+    ] = "random",
+    phi_refreshes: Annotated[
+        str, typer.Option(help="Draws of Phi in a sweep, 1 to 8, or 'auto'.")
+    ] = "1",
+    mh_steps: MhSteps = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the page.")] = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Run samplers in turn on one corpus for the same time, and write a page about them.
+
+    It shows the log posterior against time and against sweeps, tokens a second, memory and the
+    quality of topics. Ctrl-C ends the comparison and writes what there is.
+
+    Example: polyaurn compare docword.kos.txt.gz --topics 50 --samplers polya-urn,collapsed
+    """
+    from polyaurn.comparing import check_samplers, check_seconds
+    from polyaurn.comparing import compare as run
+    from polyaurn.comparison_page import check_page, write_page
+    from polyaurn.kernels import SAMPLERS
+    from polyaurn.progress import status
+    from polyaurn.state import check_topics
+
+    check_topics(topics, "--topics")
+    check_seconds(seconds)
+    names = list(SAMPLERS) if samplers == "all" else samplers.replace(" ", "").split(",")
+    check_samplers(names)
+    check_page(out, force=force)
+    documents = read(corpus, reading, quiet=quiet)
+    with status("compiling", show=not quiet) as say:
+        found = run(
+            documents,
+            topics,
+            names,
+            seconds,
+            doc_topic_prior=prior(alpha, "--alpha"),
+            topic_word_prior=prior(beta, "--beta"),
+            random_state=seed,
+            n_jobs=threads,
+            warm_start=warm_start,
+            phi_refreshes=number_or_word(phi_refreshes),
+            mh_steps=mh_steps,
+            on_look=lambda name, look: say(
+                f"{name} ({names.index(name) + 1} of {len(names)}): {look['seconds']:.0f} of "
+                f"{seconds:g} s, sweep {look['sweep']:,}"
+            ),
+        )
+    page, numbers = write_page(found, out)
+    if not quiet:
+        note(f"Written: {page} and {numbers}")
+    if not found["complete"]:
+        raise typer.Exit(INTERRUPTED)
 
 
 @app.command()

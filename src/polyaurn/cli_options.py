@@ -81,6 +81,10 @@ Transpose = Annotated[
         "--transpose", help="The MatrixMarket file has words in rows.", rich_help_panel=_READING
     ),
 ]
+MhSteps = Annotated[
+    int | None,
+    typer.Option(help="Pairs of Metropolis-Hastings proposals a token, where a sampler proposes."),
+]
 Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for each topic.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and default

@@ -123,6 +123,11 @@ def prior(value: str, name: str) -> Any:
         ) from None
 
 
+def number_or_word(value: str) -> int | str:
+    """Turn an option that may be a whole number or a word into what it is."""
+    return int(value) if value.isdecimal() else value
+
+
 def check_words(words: int) -> None:
     """Refuse a number of words below one, before long work."""
     if words < 1:

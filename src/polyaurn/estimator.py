@@ -36,13 +36,16 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         beta, the concentration of words in a topic.
     max_iter : int
         Number of sweeps over the corpus.
-    sampler : {"polya-urn", "partially-collapsed"}
+    sampler : str
         "polya-urn" draws Phi as sparse Poisson counts: fast, small, and exact in the limit of
         large counts. "partially-collapsed" draws Phi from its Dirichlet posterior: exact, dense.
+        "polya-urn-mh", "collapsed", "light" and "collapsed-dense" are the urn's rivals, for
+        comparison; see the page on samplers.
     random_state : int, None or NumPy generator
         The seed; None takes a new one each time, kept in ``random_state_``.
     n_jobs : int or None
-        Threads; -1 takes all cores. The result does not depend on it.
+        Threads; -1 takes all cores. The result does not depend on it, unless the sampler is
+        "collapsed" or "light", which are exact on one thread and approximate on several.
     evaluate_every : int
         Compute the log posterior every so many sweeps (and after the last); 0 never.
     warm_start : {"auto", "grow", "smooth", "random"}
@@ -54,6 +57,9 @@ class LDA(BaseEstimator):  # type: ignore[misc]
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep, 1 (as in the paper) to 8; "auto" takes one for each
         40 tokens a word, from 1 to 4.
+    mh_steps : int, optional
+        Pairs of Metropolis-Hastings proposals a token, for "light" and "polya-urn-mh"; 2 when not
+        given.
     callbacks : callable or sequence of callables, optional
         Each is called after every sweep with the state and its `Info`; one that returns True
         ends the training there.
@@ -108,6 +114,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         evaluate_every: int = 10,
         warm_start: str = "auto",
         phi_refreshes: int | str = "auto",
+        mh_steps: int | None = None,
         callbacks: Callback | Iterable[Callback] | None = None,
         verbose: bool = True,
     ) -> None:
@@ -121,6 +128,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         self.evaluate_every = evaluate_every
         self.warm_start = warm_start
         self.phi_refreshes = phi_refreshes
+        self.mh_steps = mh_steps
         self.callbacks = callbacks
         self.verbose = verbose
 
@@ -162,6 +170,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                 max_iter=self.max_iter,
                 warm_start=self.warm_start,
                 phi_refreshes=self.phi_refreshes,
+                mh_steps=self.mh_steps,
                 on_compile=line.compiling,
             )
             try:
@@ -211,6 +220,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                 "seed": seed,
                 "warm_start": self.warm_start,
                 "phi_refreshes": self.phi_refreshes,
+                "mh_steps": self.mh_steps,
                 "doc_topic_prior": _scalar(self.doc_topic_prior),
                 "topic_word_prior": _scalar(self.topic_word_prior),
             },

@@ -10,7 +10,7 @@ import numpy as np
 from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.diagnostics import log_posterior
 from polyaurn.errors import InputError
-from polyaurn.kernels import DEFAULT_SAMPLER, KernelSet, check_sampler, load_kernels
+from polyaurn.kernels import DEFAULT_SAMPLER, SAMPLERS, KernelSet, check_sampler, load_kernels
 from polyaurn.mapping import release
 from polyaurn.rng import check_seed, moment
 from polyaurn.schedule import Plan, Schedule, make_schedule
@@ -19,8 +19,10 @@ from polyaurn.state import (
     WHOLE,
     Cost,
     Info,
+    Phi,
     Priors,
     State,
+    Work,
     check_invariants,
     check_topics,
     make_priors,
@@ -67,7 +69,7 @@ def sweep(
         What the two steps took, counting included in the second.
     """
     priors = plan.priors(priors)
-    z, counts, work = state.z, state.counts, 0
+    z, counts, work = state.z, state.counts, Work(0)
     phi_seconds = z_seconds = 0.0
     visits = _visits(layout, state, plan)
     several = len(visits) > 1
@@ -83,17 +85,18 @@ def sweep(
             z = new = kernels.enter(layout, z, phi, seed, when, workers, blocks)
         if several and part == len(parts):
             parts.append(kernels.count_blocks(layout, z, counts, blocks, workers))
-        drawn, n, steps = kernels.draw_z(layout, z, phi, seed, when, workers, blocks, new)
+        drawn, n, done = kernels.draw_z(layout, z, phi, priors, seed, when, workers, blocks, new)
         if several:
             counts = kernels.replace_counts(layout, counts, parts[part], n, workers)
             parts[part] = n
         else:
             counts = n
-        work += steps
+        work = work.plus(done)
         phi_seconds += middle - start
         z_seconds += perf_counter() - middle
-    done = State(drawn, counts, state.sweep + 1, phi, plan.share, tuple(parts))
-    return done, Cost(phi_seconds, z_seconds, work)
+    kept = phi if isinstance(phi, Phi) else None
+    after = State(drawn, counts, state.sweep + 1, kept, plan.share, tuple(parts))
+    return after, Cost(phi_seconds, z_seconds, work)
 
 
 def _visits(layout: Any, state: State, plan: Plan) -> list[Any]:
@@ -119,6 +122,7 @@ def sweeps(
     max_iter: int | None = None,
     warm_start: str = "auto",
     phi_refreshes: int | str = "auto",
+    mh_steps: int | None = None,
     start: State | None = None,
     on_compile: Callable[[], None] | None = None,
 ) -> Iterator[tuple[State, Info]]:
@@ -135,9 +139,11 @@ def sweeps(
     topic_word_prior : float or array_like of length V
         beta.
     sampler : str
-        "polya-urn" or "partially-collapsed".
+        One of `polyaurn.kernels.SAMPLERS`: "polya-urn", "partially-collapsed", "polya-urn-mh",
+        "collapsed", "light" or "collapsed-dense".
     random_state : int, None or NumPy generator
-        The seed. The same seed gives the same chain for any number of threads.
+        The seed. The same seed gives the same chain, and for any number of threads unless the
+        sampler is "collapsed" or "light".
     n_jobs : int or None
         Threads; -1 takes all cores.
     evaluate_every : int
@@ -154,6 +160,9 @@ def sweeps(
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep over all documents, 1 to 8; the paper's way is 1.
         "auto" takes one for each 40 tokens a word, from 1 to 4.
+    mh_steps : int, optional
+        Pairs of Metropolis-Hastings proposals a token, 2 when not given; only for samplers that
+        propose, "light" and "polya-urn-mh".
     start : State, optional
         Go on from here instead of from topics drawn uniformly.
     on_compile : callable, optional
@@ -182,7 +191,7 @@ def sweeps(
     K = check_topics(n_components)
     priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words)
     seed = check_seed(random_state)
-    kernels = load_kernels(check_sampler(sampler))
+    kernels = load_kernels(check_sampler(sampler), mh_steps=mh_steps)
     threads = count_threads(n_jobs)
     _check_sweeps(max_iter, "max_iter", 1, optional=True)
     _check_sweeps(evaluate_every, "evaluate_every", 0)
@@ -193,11 +202,13 @@ def sweeps(
         n_words=corpus.n_words,
         n_topics=K,
         max_iter=max_iter,
+        sampler=sampler,
     )
     if start is not None:
         _check_start(start, corpus, K)
-    return _chain(corpus, K, priors, kernels, seed, threads, evaluate_every, max_iter, schedule,
-                  start, on_compile)  # fmt: skip
+    law = SAMPLERS[sampler].law_of(threads)
+    return _chain(corpus, K, priors, kernels, law, seed, threads, evaluate_every, max_iter,
+                  schedule, start, on_compile)  # fmt: skip
 
 
 def _chain(
@@ -205,6 +216,7 @@ def _chain(
     K: int,
     priors: Priors,
     kernels: KernelSet,
+    law: str,
     seed: int,
     threads: int,
     evaluate_every: int,
@@ -250,6 +262,7 @@ def _chain(
                 Info(
                     sweep=state.sweep,
                     phase=plan.phase,
+                    law=law,
                     seconds=seconds,
                     phi_seconds=cost.phi_seconds,
                     z_seconds=cost.z_seconds,
@@ -260,7 +273,10 @@ def _chain(
                     ),
                     phi_nonzeros=int((state.phi.last - state.phi.first).sum()) if state.phi else 0,
                     tokens_per_second=n_tokens / spent,
-                    work_per_token=cost.work / max(1, n_tokens),
+                    work_per_token=cost.work.steps / max(1, n_tokens),
+                    acceptance=(
+                        cost.work.accepted / cost.work.proposed if cost.work.proposed else None
+                    ),
                 ),
             )
             state = state._replace(phi=None)  # free its memory while the next is drawn

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polyaurn.errors import InputError
-from polyaurn.state import SHARES, WHOLE, Priors
+from polyaurn.kernels import DEFAULT_SAMPLER, SAMPLERS
+from polyaurn.state import F64, SHARES, WHOLE, Priors
 
 SWEEPS_A_SHARE = 8
 LEAST_BEGINNING = 1 << 17  # tokens of the first share
@@ -60,11 +61,13 @@ class Plan(NamedTuple):
         """Return the priors of the sweep, given those of the model."""
         if not self.smooth:
             return given
-        raised = (
-            np.maximum(prior, np.minimum(times * prior, most))
-            for prior, (times, most) in zip(given, (SMOOTH_ALPHA, SMOOTH_BETA), strict=True)
-        )
-        return Priors(*raised)
+        return Priors(_raise(given.alpha, *SMOOTH_ALPHA), _raise(given.beta, *SMOOTH_BETA))
+
+
+def _raise(prior: F64, times: float, most: float) -> F64:
+    raised: F64 = np.maximum(prior, np.minimum(times * prior, most))
+    raised.flags.writeable = False  # as priors are: compiled kernels tell the two apart
+    return raised
 
 
 class Schedule(NamedTuple):
@@ -90,6 +93,7 @@ def make_schedule(
     n_words: int,
     n_topics: int,
     max_iter: int | None,
+    sampler: str = DEFAULT_SAMPLER,
 ) -> Schedule:
     """Return the schedule of a chain, or refuse the parameters.
 
@@ -107,6 +111,8 @@ def make_schedule(
         N, V and K.
     max_iter : int, optional
         Sweeps that will be done.
+    sampler : str
+        Its name; growth and refreshes are for samplers that draw Phi.
 
     Returns
     -------
@@ -124,12 +130,22 @@ def make_schedule(
             f"The 'phi_refreshes' parameter must be 'auto' or a whole number from 1 to "
             f"{MOST_REFRESHES}. Got {phi_refreshes!r} instead; 1 gives the paper's plain behaviour."
         )
+    draws_phi = SAMPLERS[sampler].draws_phi
+    if not draws_phi and (warm_start == "grow" or phi_refreshes not in ("auto", 1)):
+        name, given = (
+            ("warm_start", warm_start) if warm_start == "grow" else ("phi_refreshes", phi_refreshes)
+        )
+        raise InputError(
+            f"The '{name}' parameter must be left as it is for sampler {sampler!r}, which draws no "
+            f"Phi. Got {given!r}; take 'polya-urn' or 'partially-collapsed' for it."
+        )
     shares = tuple(share for share in SHARES if share * n_tokens >= WHOLE * LEAST_BEGINNING)
     patient = max_iter is None or max_iter >= 2 * SWEEPS_A_SHARE * len(shares)
-    pays = n_tokens * n_topics >= COSTLY_START and patient
+    pays = n_tokens * n_topics >= COSTLY_START and patient and draws_phi
     grows = warm_start == "grow" or (warm_start == "auto" and pays)
     smooths = warm_start == "smooth" or (warm_start == "auto" and n_topics <= MOST_SMOOTH_TOPICS)
     smooth = min(SMOOTH_SWEEPS, SMOOTH_SWEEPS if max_iter is None else max_iter // 3)
     if phi_refreshes == "auto":
-        phi_refreshes = min(4, max(1, n_tokens // (TOKENS_A_WORD * n_words)))
+        most = 4 if draws_phi else 1
+        phi_refreshes = min(most, max(1, n_tokens // (TOKENS_A_WORD * n_words)))
     return Schedule(shares if grows else (), phi_refreshes, smooth if smooths else 0)

@@ -85,22 +85,41 @@ class State(NamedTuple):
     parts: tuple[Counts, ...] = ()
 
 
-class Cost(NamedTuple):
-    """What a sweep cost: seconds of its two steps, and the work of the z step.
+class Work(NamedTuple):
+    """What a z step did: steps, and for Metropolis-Hastings proposals and those accepted.
 
-    The work is the sum over tokens of min(K_d, K_v), as in the paper's complexity.
+    Steps are what the sampler's complexity counts: for those of the paper the sum over tokens of
+    min(K_d, K_v), for others topics walked over, or proposals.
     """
+
+    steps: int
+    proposed: int = 0
+    accepted: int = 0
+
+    def plus(self, other: "Work") -> "Work":
+        """Return the work of both."""
+        return Work(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+class Cost(NamedTuple):
+    """What a sweep cost: seconds of its two steps, and the work of the z step."""
 
     phi_seconds: float
     z_seconds: float
-    work: int
+    work: Work
 
 
 class Info(NamedTuple):
-    """What one sweep tells about itself; the record of the trace."""
+    """What one sweep tells about itself; the record of the trace.
+
+    `law` says what the chain converges to: "exact" (the posterior), "asymptotic" (near it for large
+    counts) or "approximate". `acceptance` is the share of Metropolis-Hastings proposals that were
+    accepted, those that propose the topic at hand included; None where there are none.
+    """
 
     sweep: int
     phase: str
+    law: str
     seconds: float
     phi_seconds: float
     z_seconds: float
@@ -108,6 +127,7 @@ class Info(NamedTuple):
     phi_nonzeros: int
     tokens_per_second: float
     work_per_token: float
+    acceptance: float | None
 
     def record(self) -> dict[str, Any]:
         """Return the sweep as one line of the trace."""

@@ -2,10 +2,11 @@
 
 A sampler is a `KernelSet`: functions that draw Phi, draw z and count. The loop in
 `polyaurn.sampler` knows nothing else about it. To add a sampler, write its kernels and list
-them here; every test of the contract then runs on it.
+them in `SAMPLERS`; every test of the contract then runs on it.
 """
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -32,13 +33,14 @@ class KernelSet(NamedTuple):
     replace_counts : callable
         ``(layout, counts, old, new, workers) -> Counts``: some documents' counts for others'.
     draw_phi : callable
-        ``(layout, counts, priors, seed, sweep, workers) -> Phi``.
+        ``(layout, counts, priors, seed, sweep, workers) -> Phi``, or whatever else topics are
+        drawn given.
     enter : callable
         ``(layout, z, phi, seed, sweep, workers, blocks) -> z``: tokens of these blocks that have
         no topic receive one.
     draw_z : callable
-        ``(layout, z, phi, seed, sweep, workers, blocks, into) -> (z, counts, work)``: counts of
-        these blocks, and the work in steps of the paper's complexity.
+        ``(layout, z, phi, priors, seed, sweep, workers, blocks, into) -> (z, counts, work)``:
+        counts of these blocks, and the `Work` done.
     """
 
     make_layout: Callable[..., Any]
@@ -51,7 +53,39 @@ class KernelSet(NamedTuple):
     draw_z: Callable[..., Any]
 
 
-# Where each step is found; loaded when the sampler is used, so that help needs no compiler.
+class Sampler(NamedTuple):
+    """An entry of the list: where the steps are found, and what users should know.
+
+    Attributes
+    ----------
+    steps : dict
+        "module:function" of each step of `KernelSet`; loaded when the sampler is used, so that
+        help needs no compiler.
+    about : str
+        What it is, in a line.
+    law : str
+        What the chain converges to on one thread: "exact", the posterior; "asymptotic", near it
+        for large counts.
+    parallel_law : str
+        The same on several threads; "approximate" where threads change the result.
+    draws_phi : bool
+        Whether Phi is drawn. Others cannot grow, nor draw it several times a sweep.
+    proposes : bool
+        Whether `draw_z` takes `mh_steps`.
+    """
+
+    steps: dict[str, str]
+    about: str
+    law: str
+    parallel_law: str
+    draws_phi: bool = True
+    proposes: bool = False
+
+    def law_of(self, n_threads: int) -> str:
+        """Return the law for a number of threads."""
+        return self.law if n_threads == 1 else self.parallel_law
+
+
 _COMPILED = {
     "make_layout": "layout:make_layout",
     "start": "start:uniform_topics",
@@ -61,6 +95,8 @@ _COMPILED = {
     "enter": "start:enter",
     "draw_z": "z:draw_z",
 }
+_BY_DOCUMENT = _COMPILED | {"make_layout": "layout:make_document_layout"}
+_COLLAPSED = _BY_DOCUMENT | {"draw_phi": "collapsed_parts:hold_counts"}
 _PLAIN = {
     "make_layout": "reference:make_layout",
     "start": "start:uniform_topics",
@@ -70,25 +106,75 @@ _PLAIN = {
     "enter": "reference:enter",
     "draw_z": "reference:draw_z",
 }
-SAMPLERS: dict[str, dict[str, str]] = {
-    "polya-urn": _COMPILED | {"draw_phi": "phi_urn:draw_phi"},
-    "partially-collapsed": _COMPILED | {"draw_phi": "phi_dirichlet:draw_phi"},
+SAMPLERS: dict[str, Sampler] = {
+    "polya-urn": Sampler(
+        _COMPILED | {"draw_phi": "phi_urn:draw_phi"},
+        "Phi as sparse Poisson counts: fast and small",
+        law="asymptotic",
+        parallel_law="asymptotic",
+    ),
+    "partially-collapsed": Sampler(
+        _COMPILED | {"draw_phi": "phi_dirichlet:draw_phi"},
+        "Phi from its Dirichlet posterior: exact, memory K by V",
+        law="exact",
+        parallel_law="exact",
+    ),
+    "polya-urn-mh": Sampler(
+        _BY_DOCUMENT | {"draw_phi": "phi_urn:draw_phi", "draw_z": "z_mh:draw_z"},
+        "the urn with Metropolis-Hastings proposals: for very many topics",
+        law="asymptotic",
+        parallel_law="asymptotic",
+        proposes=True,
+    ),
+    "collapsed": Sampler(
+        _COLLAPSED | {"draw_z": "collapsed:draw_z"},
+        "fully collapsed, three sparse buckets; on several threads AD-LDA, approximate",
+        law="exact",
+        parallel_law="approximate",
+        draws_phi=False,
+    ),
+    "light": Sampler(
+        _COLLAPSED | {"draw_z": "light:draw_z"},
+        "fully collapsed by Metropolis-Hastings (LightLDA); on several threads approximate",
+        law="exact",
+        parallel_law="approximate",
+        draws_phi=False,
+        proposes=True,
+    ),
+    "collapsed-dense": Sampler(
+        _COLLAPSED | {"draw_z": "collapsed_dense:draw_z"},
+        "the textbook's collapsed sampler, one thread, O(K) a token: for teaching and testing",
+        law="exact",
+        parallel_law="exact",
+        draws_phi=False,
+    ),
 }
-# Those whose chain has the posterior as its stationary law; tests of exactness run on each.
-EXACT = ("partially-collapsed",)
+# Those whose chain on one thread has the posterior as its law; tests of exactness run on each.
+EXACT = tuple(name for name, sampler in SAMPLERS.items() if sampler.law == "exact")
+# Those that give the same bytes for any number of threads.
+THREAD_FREE = tuple(
+    name for name, sampler in SAMPLERS.items() if sampler.parallel_law != "approximate"
+)
+# Plain NumPy oracles, the same in every byte.
 REFERENCES: dict[str, dict[str, str]] = {
     "polya-urn": _PLAIN | {"draw_phi": "reference:draw_phi_urn"},
     "partially-collapsed": _PLAIN | {"draw_phi": "reference:draw_phi_dirichlet"},
 }
+MH_STEPS = 2  # pairs of proposals a token, when not given
+MOST_MH_STEPS = 64
 
 
-def load_kernels(sampler: str, *, reference: bool = False) -> KernelSet:
+def load_kernels(
+    sampler: str, *, mh_steps: int | None = None, reference: bool = False
+) -> KernelSet:
     """Return the kernels of a sampler.
 
     Parameters
     ----------
     sampler : str
         A name from `SAMPLERS`.
+    mh_steps : int, optional
+        Pairs of Metropolis-Hastings proposals a token, for samplers that have them.
     reference : bool
         Take the plain NumPy oracle instead of the compiled kernels.
 
@@ -98,11 +184,19 @@ def load_kernels(sampler: str, *, reference: bool = False) -> KernelSet:
         The steps.
     """
     check_sampler(sampler)
-    steps = (REFERENCES if reference else SAMPLERS)[sampler]
+    steps = REFERENCES[sampler] if reference else SAMPLERS[sampler].steps
     loaded = {}
     for step, place in steps.items():
         module, function = place.split(":")
         loaded[step] = getattr(import_module(f"polyaurn.kernels.{module}"), function)
+    if SAMPLERS[sampler].proposes:
+        loaded["draw_z"] = partial(loaded["draw_z"], mh_steps=check_mh_steps(mh_steps))
+    elif mh_steps is not None:
+        having = ", ".join(repr(name) for name, entry in SAMPLERS.items() if entry.proposes)
+        raise InputError(
+            f"The 'mh_steps' parameter must be left out for sampler {sampler!r}, which proposes "
+            f"nothing. Got {mh_steps!r}; samplers that take it are {having}."
+        )
     return KernelSet(**loaded)
 
 
@@ -114,3 +208,16 @@ def check_sampler(sampler: Any, name: str = "sampler") -> str:
             f"Got {sampler!r} instead; {DEFAULT_SAMPLER!r} is the fastest."
         )
     return str(sampler)
+
+
+def check_mh_steps(mh_steps: Any) -> int:
+    """Return the number of pairs of proposals, 2 when not given, or refuse it."""
+    if mh_steps is None:
+        return MH_STEPS
+    whole = isinstance(mh_steps, int) and not isinstance(mh_steps, bool)
+    if not (whole and 1 <= mh_steps <= MOST_MH_STEPS):
+        raise InputError(
+            f"The 'mh_steps' parameter must be a whole number from 1 to {MOST_MH_STEPS}. "
+            f"Got {mh_steps!r} instead; {MH_STEPS} is usual."
+        )
+    return int(mh_steps)

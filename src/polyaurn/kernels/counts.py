@@ -48,7 +48,7 @@ def count(layout: Layout, z: U16, workers: Workers) -> Counts:
             piece = slice(at, at + _PIECE)
             _collect_topics(lo, hi, layout.word[piece], z[piece], place, topics)
             release(layout.word)
-        _count_words(lo, hi, room[lo], start, place, topics, K, *made)
+        count_words(lo, hi, room[lo], start, place, topics, K, *made)
 
     workers.run(count_range, list(pairwise(layout.word_ranges.tolist())))
     return _without_gaps(layout, *made)
@@ -144,7 +144,8 @@ def _collect_topics(lo, hi, word, z, place, topics):
 
 
 @njit(nogil=True, cache=True)
-def _count_words(lo, hi, at, start, place, topics, K, first, last, topic, number):
+def count_words(lo, hi, at, start, place, topics, K, first, last, topic, number):
+    """Count the topics of some words, topics[start[v - lo]:place[v - lo]] of each."""
     n = np.zeros(K, np.int32)
     seen = np.empty(K, np.uint16)
     for v in range(lo, hi):

@@ -60,7 +60,14 @@ class Layout(NamedTuple):
     n_topics: int
 
 
-def make_layout(corpus: Corpus, n_topics: int, workers: Workers | None = None) -> Layout:
+def make_document_layout(corpus: Corpus, n_topics: int, workers: Workers | None = None) -> Layout:
+    """Derive the layout for samplers that visit documents token by token; see `make_layout`."""
+    return make_layout(corpus, n_topics, workers, by_word=False)
+
+
+def make_layout(
+    corpus: Corpus, n_topics: int, workers: Workers | None = None, *, by_word: bool = True
+) -> Layout:
     """Derive the layout of a corpus for a number of topics.
 
     Parameters
@@ -71,6 +78,8 @@ def make_layout(corpus: Corpus, n_topics: int, workers: Workers | None = None) -
         K.
     workers : Workers, optional
         Threads; the calling thread when not given.
+    by_word : bool
+        Whether blocks are visited word by word.
 
     Returns
     -------
@@ -92,7 +101,8 @@ def make_layout(corpus: Corpus, n_topics: int, workers: Workers | None = None) -
         corpus.doc_ptr, documents, share_of_document, most_documents, most_tokens, LONGEST
     )
     share = share_of_document[documents[blocks[:-1]]]
-    made = _sort_blocks(corpus, documents, blocks, n_topics <= MOST_TOPICS, workers)
+    by_word = by_word and n_topics <= MOST_TOPICS
+    made = _sort_blocks(corpus, documents, blocks, by_word, workers)
     longest_column = np.minimum(made[-1], n_topics) + 1
     work = np.concatenate(([0], np.cumsum(longest_column)))
     most_ranges = 1 + int(work[-1]) // LEAST_WORK

@@ -13,7 +13,7 @@ from polyaurn.corpus import Corpus
 from polyaurn.kernels import layout as derived_layout
 from polyaurn.kernels.tables import LARGEST_RATE, SLOTS, poisson_tables
 from polyaurn.rng import Key, Moment, Purpose, below, bits, key, open_unit, unit
-from polyaurn.state import F64, I64, NO_TOPIC, U16, Counts, Phi, Priors
+from polyaurn.state import F64, I64, NO_TOPIC, U16, Counts, Phi, Priors, Work
 
 
 class ReferenceLayout:
@@ -141,12 +141,13 @@ def draw_z(
     layout: Any,
     z: U16,
     phi: Phi,
+    priors: Priors,
     seed: int,
     sweep: Moment,
     workers: Any = None,
     blocks: Any = None,
     into: U16 | None = None,
-) -> tuple[U16, Counts, int]:
+) -> tuple[U16, Counts, Work]:
     """Draw topics given Phi: the second step of both algorithms.
 
     The work is counted as the paper does, min(K_d, K_v) for each token, K_d as the sweep begins.
@@ -176,7 +177,7 @@ def draw_z(
         visited[begin:end] = new[begin:end]
         if into is not None:
             into[begin:end] = new[begin:end]
-    return new if into is None else into, count(layout, visited), work
+    return new if into is None else into, count(layout, visited), Work(work)
 
 
 def enter(

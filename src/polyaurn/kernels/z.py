@@ -23,7 +23,7 @@ from polyaurn.kernels.layout import Layout, block_of
 from polyaurn.kernels.z_long import draw_documents
 from polyaurn.mapping import zeros
 from polyaurn.rng import Moment, Purpose, key
-from polyaurn.state import I32, I64, U16, Counts, Phi
+from polyaurn.state import I32, I64, U16, Counts, Phi, Priors, Work
 from polyaurn.workers import Workers
 
 _ONE, _NONE = np.uint64(1), np.uint64(0)
@@ -34,12 +34,13 @@ def draw_z(
     layout: Layout,
     z: U16,
     phi: Phi,
+    priors: Priors,
     seed: int,
     sweep: Moment,
     workers: Workers,
     blocks: I64 | None = None,
     into: U16 | None = None,
-) -> tuple[U16, Counts, int]:
+) -> tuple[U16, Counts, Work]:
     """Draw topics given Phi (the second step of both algorithms of the paper).
 
     Parameters
@@ -50,6 +51,8 @@ def draw_z(
         Current topics, left as they are.
     phi : Phi
         Drawn for this sweep.
+    priors : Priors
+        alpha, beta; Phi holds what is needed of them.
     seed, sweep : int
         Address of the draws.
     workers : Workers
@@ -65,7 +68,7 @@ def draw_z(
         New topics.
     counts : Counts
         n, of the documents visited alone.
-    work : int
+    work : Work
         Sum over tokens visited of min(K_d, K_v): topics in the document when the sweep begins,
         topics of the word.
     """
@@ -95,7 +98,7 @@ def draw_z(
 
     work = workers.run(draw, _largest_first(layout, todo))
     counts = gather_counts(layout, phi.first, phi.last, phi.topic, tallies, workers)
-    return new, counts, sum(work)
+    return new, counts, Work(sum(work))
 
 
 def _largest_first(layout: Layout, blocks: I64) -> list[tuple[Any]]:

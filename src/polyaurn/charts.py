@@ -1,0 +1,123 @@
+"""Line charts as SVG, for pages that work offline and need no plotting library."""
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from zlib import crc32
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+WIDTH, HEIGHT = 620, 380
+LEFT, RIGHT, TOP, BOTTOM = 76, 16, 34, 48
+
+Points = Sequence[tuple[float, float]]
+
+
+def line_chart(
+    series: Mapping[str, Points],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    y_from: float | None = None,
+) -> str:
+    """Draw lines through points.
+
+    Parameters
+    ----------
+    series : mapping of str to sequence of pairs
+        Points (x, y) of each line, by its name. Colours follow the order.
+    title, x_label, y_label : str
+        What is shown.
+    y_from : float, optional
+        Where the y axis begins; what lies below is cut off. All is shown when not given.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element.
+    """
+    points = [point for line in series.values() for point in line]
+    xs, ys = [x for x, _ in points] or [0.0, 1.0], [y for _, y in points] or [0.0, 1.0]
+    x_axis = _Axis(min(0.0, *xs), max(xs), LEFT, WIDTH - RIGHT)
+    y_axis = _Axis(min(ys) if y_from is None else y_from, max(ys), HEIGHT - BOTTOM, TOP)
+    marks = [f'<text font-weight="600" font-size="14" x="{LEFT}" y="20">{escape(title)}</text>']
+    for x, label in x_axis.ticks():
+        at = x_axis.place(x)
+        marks.append(f'<path fill="none" stroke="#e3e3e3" d="M{at:.1f} {TOP}V{HEIGHT - BOTTOM}"/>')
+        marks.append(
+            f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 17}" text-anchor="middle">{label}</text>'
+        )
+    for y, label in y_axis.ticks():
+        at = y_axis.place(y)
+        marks.append(f'<path fill="none" stroke="#e3e3e3" d="M{LEFT} {at:.1f}H{WIDTH - RIGHT}"/>')
+        marks.append(f'<text x="{LEFT - 7}" y="{at + 4:.1f}" text-anchor="end">{label}</text>')
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    marks.append(
+        f'<text x="{middle}" y="{HEIGHT - 10}" text-anchor="middle">{escape(x_label)}</text>'
+    )
+    across = (TOP + HEIGHT - BOTTOM) / 2
+    marks.append(
+        f'<text transform="translate(16 {across}) rotate(-90)" text-anchor="middle">'
+        f"{escape(y_label)}</text>"
+    )
+    clip = f"clip-{crc32((title + x_label).encode())}"
+    marks.append(
+        f'<clipPath id="{clip}"><rect x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" '
+        f'height="{HEIGHT - TOP - BOTTOM}"/></clipPath><g clip-path="url(#{clip})">'
+    )
+    for (name, line), colour in zip(series.items(), _colours(len(series)), strict=True):
+        path = "L".join(f"{x_axis.place(x):.1f} {y_axis.place(y):.1f}" for x, y in line)
+        if path:
+            marks.append(
+                f'<path fill="none" stroke="{colour}" stroke-width="2" d="M{path}">'
+                f"<title>{escape(name)}</title></path>"
+            )
+    marks.append("</g>")
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}" '
+        'font-family="system-ui, sans-serif" font-size="12" fill="#333">'
+        + "".join(marks)
+        + "</svg>"
+    )
+
+
+def legend(names: Sequence[str]) -> str:
+    """Return the names of lines beside their colours, as HTML."""
+    return "".join(
+        f'<span class="key"><i style="background:{colour}"></i>{escape(name)}</span>'
+        for name, colour in zip(names, _colours(len(names)), strict=True)
+    )
+
+
+STYLE = """
+svg { width: 100%; max-width: 620px; height: auto; }
+.key { margin-right: 1.2em; white-space: nowrap; }
+.key i { display: inline-block; width: 1.4em; height: 3px; margin-right: .4em; }
+.key i { vertical-align: middle; }
+"""
+
+
+class _Axis:
+    """From numbers to places."""
+
+    def __init__(self, low: float, high: float, begin: float, end: float) -> None:
+        if not high > low:
+            low, high = low - 0.5, high + 0.5
+        self.low, self.high, self.begin, self.end = low, high, begin, end
+
+    def place(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return self.begin + share * (self.end - self.begin)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return about six round numbers, and how they are written."""
+        rough = (self.high - self.low) / 6
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * f for f in (1, 2, 5, 10) if power * f >= rough)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+        return [(i * step, f"{i * step:,.{decimals}f}") for i in range(first, last + 1)]
+
+
+def _colours(n: int) -> list[str]:
+    return [COLOURS[i % len(COLOURS)] for i in range(n)]

@@ -1,0 +1,89 @@
+"""The textbook collapsed Gibbs sampler (Griffiths and Steyvers): every topic of every token.
+
+It takes time O(K) a token and memory K by V, and is here to be read, and as an oracle for
+`polyaurn.kernels.collapsed`. It runs on one thread whatever was asked for, and is exact.
+"""
+
+import numpy as np
+from numba import njit
+
+from polyaurn.kernels.chance import bits, unit
+from polyaurn.kernels.counts import count
+from polyaurn.kernels.layout import Layout
+from polyaurn.rng import Moment, Purpose, key
+from polyaurn.state import I64, U16, Counts, Priors, Work, topic_word_matrix
+from polyaurn.workers import Workers
+
+
+def draw_z(
+    layout: Layout,
+    z: U16,
+    counts: Counts,
+    priors: Priors,
+    seed: int,
+    sweep: Moment,
+    workers: Workers,
+    blocks: I64 | None = None,
+    into: U16 | None = None,
+) -> tuple[U16, Counts, Work]:
+    """Draw topics one after another, each given all others.
+
+    Parameters
+    ----------
+    layout : Layout
+        The corpus.
+    z : ndarray of uint16
+        Current topics, left as they are.
+    counts : Counts
+        n.
+    priors : Priors
+        alpha, beta.
+    seed, sweep : int
+        Address of the draws.
+    workers : Workers
+        Not used.
+    blocks, into : None
+        All documents are visited, and the topics are a new array.
+
+    Returns
+    -------
+    z : ndarray of uint16
+        New topics.
+    counts : Counts
+        n.
+    work : Work
+        Topics walked over: K a token.
+    """
+    new = z.copy()
+    n = np.ascontiguousarray(topic_word_matrix(counts, layout.n_topics).toarray().T)
+    _draw_tokens(layout.doc_ptr, layout.word, new, n, *priors, *key(seed, sweep, Purpose.Z))
+    return new, count(layout, new, workers), Work(len(z) * layout.n_topics)
+
+
+@njit(nogil=True, cache=True)
+def _draw_tokens(doc_ptr, word, z, n, alpha, beta, key_a, key_b):
+    K = len(alpha)
+    n_k = n.sum(axis=0)
+    beta_all = beta.sum()
+    running = np.empty(K)
+    for d in range(len(doc_ptr) - 1):
+        m = np.zeros(K, np.int64)
+        for i in range(doc_ptr[d], doc_ptr[d + 1]):
+            m[z[i]] += 1
+        for i in range(doc_ptr[d], doc_ptr[d + 1]):
+            v, old = word[i], z[i]
+            m[old] -= 1
+            n[v, old] -= 1
+            n_k[old] -= 1
+            total = 0.0
+            for j in range(K):
+                total += (alpha[j] + m[j]) * (beta[v] + n[v, j]) / (beta_all + n_k[j])
+                running[j] = total
+            u = unit(bits(key_a, key_b, i)) * total
+            k = 0
+            while running[k] <= u and k < K - 1:
+                k += 1
+            m[k] += 1
+            n[v, k] += 1
+            n_k[k] += 1
+            z[i] = k

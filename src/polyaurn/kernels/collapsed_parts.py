@@ -1,0 +1,58 @@
+"""What samplers share in which Phi is integrated out: the counts stand in its place."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from polyaurn.rng import Moment
+from polyaurn.state import I64, Counts, Priors
+from polyaurn.workers import Workers
+
+
+def hold_counts(
+    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Workers
+) -> Counts:
+    """Draw nothing: topics are drawn given the counts themselves."""
+    return counts
+
+
+def no_counts(n_words: int) -> Counts:
+    """Return the counts of no documents."""
+    zeros = np.zeros(n_words, np.int64)
+    return Counts(zeros, zeros, np.empty(0, np.uint16), np.empty(0, np.int32))
+
+
+def topic_totals(counts: Counts, n_topics: int) -> I64:
+    """Return the number of tokens of each topic."""
+    totals = np.zeros(n_topics, np.int64)
+    _add_up(*counts, totals)
+    return totals
+
+
+def split_evenly(ends: I64, n_threads: int) -> list[tuple[int, int]]:
+    """Cut documents into a range for each thread, as even in tokens as they can be.
+
+    Parameters
+    ----------
+    ends : ndarray of int64
+        Tokens up to the end of each document, this one included.
+    n_threads : int
+        How many ranges.
+
+    Returns
+    -------
+    list of pairs
+        Bounds; ranges without documents are left out.
+    """
+    goals = ends[-1] * np.arange(1, n_threads) / n_threads if len(ends) else []
+    cuts = [0, *np.searchsorted(ends, goals).tolist(), len(ends)]
+    return [(lo, hi) for lo, hi in pairwise(cuts) if lo < hi]
+
+
+@njit(nogil=True, cache=True)
+def _add_up(first, last, topic, number, totals):
+    for v in range(len(first)):
+        for j in range(first[v], last[v]):
+            totals[topic[j]] += number[j]
