@@ -29,6 +29,7 @@ def chain(corpus: Any, sampler: str, topics: int, seed: int, marks: list[int]) -
     run = sweeps(
         corpus, topics, doc_topic_prior=ALPHA, topic_word_prior=BETA, sampler=sampler,
         random_state=seed, n_jobs=1, max_iter=max(marks), evaluate_every=0,
+        warm_start="random", phi_refreshes=1,
     )  # fmt: skip
     for state, _ in run:
         if state.sweep in marks:

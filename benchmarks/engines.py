@@ -22,12 +22,14 @@ NAMES = ("polyaurn", "polyaurn-plain", *RIVALS, "tomotopy", "topica")
 class Ours:
     """polyaurn with its warm start and refreshes, or plain; or another of its samplers, plain."""
 
-    def __init__(self, name: str, corpus: Corpus, topics: int, threads: int, sweeps_: int) -> None:
+    def __init__(
+        self, name: str, corpus: Corpus, topics: int, threads: int, sweeps_: int, seed: int
+    ) -> None:
         plain = {"warm_start": "random", "phi_refreshes": 1}
         sampler = name if name in RIVALS else "polya-urn"
         self._chain = sweeps(
             corpus, topics, doc_topic_prior=ALPHA, topic_word_prior=BETA, sampler=sampler,
-            n_jobs=threads, max_iter=sweeps_, evaluate_every=0,
+            n_jobs=threads, max_iter=sweeps_, evaluate_every=0, random_state=seed,
             **({} if name == "polyaurn" else plain),
         )  # fmt: skip
         self._corpus, self._topics = corpus, topics
@@ -58,11 +60,13 @@ class Ours:
 class Tomotopy:
     """tomotopy's LDAModel, hyperparameters not optimised."""
 
-    def __init__(self, name: str, corpus: Corpus, topics: int, threads: int, sweeps_: int) -> None:
+    def __init__(
+        self, name: str, corpus: Corpus, topics: int, threads: int, sweeps_: int, seed: int
+    ) -> None:
         import tomotopy as tp
 
         warnings.simplefilter("ignore")  # it warns that several workers are not reproducible
-        self._model = tp.LDAModel(k=topics, alpha=ALPHA, eta=BETA, seed=0)
+        self._model = tp.LDAModel(k=topics, alpha=ALPHA, eta=BETA, seed=seed)
         names = np.array([str(v) for v in range(corpus.n_words)])
         for words in corpus:
             if len(words):
@@ -101,14 +105,16 @@ class Tomotopy:
 class Topica:
     """topica's LDA with its sparse sampler; it trains in one go, so `step` is all there is."""
 
-    def __init__(self, name: str, corpus: Corpus, topics: int, threads: int, sweeps_: int) -> None:
+    def __init__(
+        self, name: str, corpus: Corpus, topics: int, threads: int, sweeps_: int, seed: int
+    ) -> None:
         import topica
 
         names = np.array([f"w{v:07d}" for v in range(corpus.n_words)])
         self._data = topica.Corpus.from_documents([names[words].tolist() for words in corpus])
         self._model = topica.LDA(
-            topics, alpha_sum=ALPHA * topics, beta=BETA, optimize_interval=0, burn_in=0, seed=1,
-            num_threads=threads, sampler="sparse", use_symmetric_alpha=True,
+            topics, alpha_sum=ALPHA * topics, beta=BETA, optimize_interval=0, burn_in=0,
+            num_threads=threads, sampler="sparse", use_symmetric_alpha=True, seed=seed + 1,
         )  # fmt: skip
         self._corpus = corpus
         self.clock: list[tuple[int, float]] = []
@@ -138,10 +144,12 @@ class Topica:
         return phi / phi.sum(axis=1, keepdims=True)
 
 
-def make_engine(name: str, corpus: Corpus, topics: int, threads: int, sweeps_: int) -> Any:
+def make_engine(
+    name: str, corpus: Corpus, topics: int, threads: int, sweeps_: int, seed: int = 0
+) -> Any:
     """Return an engine that will train so many sweeps in all."""
     kind = {"tomotopy": Tomotopy, "topica": Topica}.get(name, Ours)
-    return kind(name, corpus, topics, threads, sweeps_)
+    return kind(name, corpus, topics, threads, sweeps_, seed)
 
 
 def score(ptr: np.ndarray, word: np.ndarray, z: np.ndarray, topics: int, corpus: Corpus) -> float:

@@ -33,6 +33,12 @@ def test_agreement_runs():
     assert out.count("sweep") == 2 * 5
 
 
+def test_spread_runs():
+    out = run("spread.py", *TINY, "--topics", "3", "--seeds", "2", "--sweeps", "3",
+              "--engines", "collapsed", "collapsed-dense")  # fmt: skip
+    assert "Welch's test: p = " in out
+
+
 def test_scaling_runs_and_sees_the_same_bytes():
     out = run("scaling.py", *TINY, "--topics", "3", "--values", "1", "2", "--burn-in", "1",
               "--timed", "2")  # fmt: skip

@@ -230,31 +230,38 @@ def _draw_documents(
             slot = _slot(where[v], size[v], table_topic, k, K)
             table_number[slot] -= 1
             f = (table_number[slot] + beta_v) / (n_k[k] + beta_all)  # the word's part of the target
+            q = -1.0  # what the word's proposal gives the topic, when it is needed
+            lo, hi = first[v], last[v]
             for step in range(steps):
                 c = from_document(
                     chance_of(key_a, key_b, i, 4 * step), i, begin, end, z, alpha_sums
                 )
-                slot = _slot(where[v], size[v], table_topic, c, K)
-                f_c = (table_number[slot] + beta_v) / (n_k[c] + beta_all)
-                if chance_of(key_a, key_b, i, 4 * step + 1) * f < f_c:
-                    k, f = c, f_c
+                if c != k:
+                    slot = _slot(where[v], size[v], table_topic, c, K)
+                    f_c = (table_number[slot] + beta_v) / (n_k[c] + beta_all)
+                    if chance_of(key_a, key_b, i, 4 * step + 1) * f < f_c:
+                        k, f, q = c, f_c, -1.0
+                        accepted += 1
+                else:
                     accepted += 1
                 u = chance_of(key_a, key_b, i, 4 * step + 2) * (total[v] + beta_v * share_all)
                 if u < total[v]:
-                    j = from_alias(u / total[v], cut[first[v] : last[v]], other[first[v] : last[v]])
-                    c = np.int64(topic[first[v] + j])
+                    j = lo + from_alias(u / total[v], cut[lo:hi], other[lo:hi])
+                    c, n_c = np.int64(topic[j]), number[j]
                 else:
                     c = from_alias((u - total[v]) / (beta_v * share_all), all_cut, all_other)
+                    n_c = _number(lo, hi, topic, number, c)
                 if c == k:
                     accepted += 1
                     continue
+                if q < 0.0:
+                    q = (_number(lo, hi, topic, number, k) + beta_v) * share[k]
+                q_c = (n_c + beta_v) * share[c]
                 slot = _slot(where[v], size[v], table_topic, c, K)
                 f_c = (table_number[slot] + beta_v) / (n_k[c] + beta_all)
-                q = (_number(first[v], last[v], topic, number, k) + beta_v) * share[k]
-                q_c = (_number(first[v], last[v], topic, number, c) + beta_v) * share[c]
                 now, then = (alpha[k] + m[k]) * f * q_c, (alpha[c] + m[c]) * f_c * q
                 if chance_of(key_a, key_b, i, 4 * step + 3) * now < then:
-                    k, f = c, f_c
+                    k, f, q = c, f_c, q_c
                     accepted += 1
             proposed += 2 * steps
             z[i] = k

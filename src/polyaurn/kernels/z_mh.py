@@ -124,13 +124,16 @@ def _draw_documents(
                 other = first[v] + np.int64(from_prior(prior, start, K_v, u))
                 c = np.int64(topic[other])
                 ratio = (alpha[c] + m[c]) * alpha[k] / ((alpha[k] + m[k]) * alpha[c])
-                if w == 0 or chance_of(key_a, key_b, i, 4 * step + 1) < ratio:
+                if w == 0 or c == k or chance_of(key_a, key_b, i, 4 * step + 1) < ratio:
                     k, j, w = c, other, weight[other]
                     accepted += 1
                 c = from_document(
                     chance_of(key_a, key_b, i, 4 * step + 2), i, begin, end, new, alpha_sums
                 )
-                other = j if c == k else _find(topic, first[v], last[v], c)
+                if c == k:
+                    accepted += 1
+                    continue
+                other = _find(topic, first[v], last[v], c)
                 if other >= 0 and chance_of(key_a, key_b, i, 4 * step + 3) * w < weight[other]:
                     k, j, w = c, other, weight[other]
                     accepted += 1
