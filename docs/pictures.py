@@ -1,8 +1,11 @@
-"""Draw the README's picture: topics of Python's documentation, and how they were found.
+"""Draw the pictures of the documentation (needs matplotlib).
 
-python docs/pictures.py        (needs matplotlib)
+python docs/pictures.py demo      topics of Python's documentation, and how they were found
+python docs/pictures.py compare   samplers on KOS, from benchmarks/results/compare-kos-50.json
 """
 
+import json
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -13,7 +16,30 @@ HERE = Path(__file__).resolve().parent
 COLOURS = plt.get_cmap("tab10").colors
 
 
-def main() -> None:
+def compare() -> None:
+    """Draw the log posterior of samplers against time and against sweeps."""
+    found = json.loads((HERE.parent / "benchmarks/results/compare-kos-50.json").read_text())
+    tokens = found["corpus"]["tokens"]
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True, layout="constrained")
+    for (name, sampler), colour in zip(found["samplers"].items(), COLOURS, strict=False):
+        levels = [point["log_posterior"] / tokens for point in sampler["points"]]
+        for ax, x in zip(axes, ("seconds", "sweep"), strict=True):
+            label = f"{name} ({sampler['law']})"
+            ax.plot([p[x] for p in sampler["points"]], levels, color=colour, label=label)
+    axes[0].set(xlabel="seconds of sampling", ylabel="log posterior a token", ylim=(-8.6, None))
+    axes[1].set(xlabel="sweeps", xlim=(0, 400))
+    axes[1].legend(frameon=False, loc="lower right")
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+    setting = found["setting"]
+    figure.suptitle(
+        f"KOS, {tokens:,} tokens, {setting['topics']} topics, {setting['threads']} threads",
+        fontsize=11,
+    )
+    figure.savefig(HERE / "images" / "compare.png", dpi=110)
+
+
+def demo() -> None:
     """Train both samplers on the docstrings and draw their traces beside some topics."""
     corpus = polyaurn.datasets.python_docs()
     fitted = {
@@ -58,4 +84,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    {"demo": demo, "compare": compare}[sys.argv[1]]()

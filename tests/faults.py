@@ -75,7 +75,7 @@ def counts_of_a_thread_dropped(sampler: str) -> KernelSet:
         "counts", (" last[v] = at\n", " last[v] = at if v % 2 else min(at, first[v] + 1)\n")
     )
     z_step = plant("z")
-    z_step.gather_counts = broken.gather_counts
+    z_step.draw_and_count = broken.draw_and_count
     return load_kernels(sampler)._replace(draw_z=z_step.draw_z, count=broken.count)
 
 

@@ -6,7 +6,7 @@ import pytest
 from chains import ONE
 from laws import UNLIKELY, chi_square_p
 from polyaurn import LDA, Corpus, InputError, datasets, sampler, sweeps
-from polyaurn.kernels import SAMPLERS, THREAD_FREE, collapsed_parts, light, load_kernels, proposals
+from polyaurn.kernels import SAMPLERS, THREAD_FREE, light, load_kernels, proposals
 from polyaurn.rng import Purpose, bits, key, unit
 from polyaurn.schedule import Plan
 from polyaurn.state import State, check_invariants, make_priors
@@ -160,15 +160,6 @@ def test_proposals_grow_and_refresh_as_the_urn_does(monkeypatch):
                 check_invariants(corpus.word, corpus.n_words, 5, state)
         ends.add(state.z.tobytes())
     assert len(ends) == 1
-
-
-def test_documents_are_split_evenly():
-    ends = np.cumsum([5, 1, 1, 1, 8, 4])
-    assert collapsed_parts.split_evenly(ends, 1) == [(0, 6)]
-    assert collapsed_parts.split_evenly(ends, 2) == [(0, 4), (4, 6)]
-    for n in range(1, 9):
-        ranges = collapsed_parts.split_evenly(ends, n)
-        assert [i for lo, hi in ranges for i in range(lo, hi)] == list(range(6))
 
 
 def test_tables_of_counts_have_room_for_every_topic_a_sweep_may_bring():

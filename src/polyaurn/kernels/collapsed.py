@@ -14,13 +14,15 @@ counts are made anew after the sweep: approximate distributed LDA (Newman, Asunc
 Welling), whose law is near the posterior but not it, and depends on the number of threads.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from numba import njit
 
 from polyaurn.kernels.chance import bits, unit
-from polyaurn.kernels.collapsed_parts import split_evenly, topic_totals
+from polyaurn.kernels.collapsed_parts import topic_totals
 from polyaurn.kernels.counts import count
-from polyaurn.kernels.layout import Layout
+from polyaurn.kernels.layout import Layout, even_ranges
 from polyaurn.mapping import empty
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I64, U16, Counts, Priors, Work
@@ -38,34 +40,7 @@ def draw_z(
     blocks: I64 | None = None,
     into: U16 | None = None,
 ) -> tuple[U16, Counts, Work]:
-    """Draw topics one after another, each given all others.
-
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    z : ndarray of uint16
-        Current topics, left as they are.
-    counts : Counts
-        n.
-    priors : Priors
-        alpha, beta.
-    seed, sweep : int
-        Address of the draws.
-    workers : Workers
-        Threads; with more than one the sweep is approximate.
-    blocks, into : None
-        All documents are visited, and the topics are a new array.
-
-    Returns
-    -------
-    z : ndarray of uint16
-        New topics.
-    counts : Counts
-        n.
-    work : Work
-        Topics walked over.
-    """
+    """Draw topics one after another, each given all others; approximate on several threads."""
     new = z.copy()
     n_k = topic_totals(counts, layout.n_topics)
     room = np.concatenate(([0], np.cumsum(np.minimum(layout.word_tokens, layout.n_topics))))
@@ -82,7 +57,7 @@ def draw_z(
             )
         )  # fmt: skip
 
-    work = workers.run(draw, split_evenly(layout.doc_ptr[1:], workers.n_threads))
+    work = workers.run(draw, list(pairwise(even_ranges(layout.doc_ptr, workers.n_threads))))
     return new, count(layout, new, workers), Work(sum(work))
 
 

@@ -26,34 +26,7 @@ def draw_z(
     blocks: I64 | None = None,
     into: U16 | None = None,
 ) -> tuple[U16, Counts, Work]:
-    """Draw topics one after another, each given all others.
-
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    z : ndarray of uint16
-        Current topics, left as they are.
-    counts : Counts
-        n.
-    priors : Priors
-        alpha, beta.
-    seed, sweep : int
-        Address of the draws.
-    workers : Workers
-        Not used.
-    blocks, into : None
-        All documents are visited, and the topics are a new array.
-
-    Returns
-    -------
-    z : ndarray of uint16
-        New topics.
-    counts : Counts
-        n.
-    work : Work
-        Topics walked over: K a token.
-    """
+    """Draw topics one after another, each given all others, on one thread."""
     new = z.copy()
     n = np.ascontiguousarray(topic_word_matrix(counts, layout.n_topics).toarray().T)
     _draw_tokens(layout.doc_ptr, layout.word, new, n, *priors, *key(seed, sweep, Purpose.Z))

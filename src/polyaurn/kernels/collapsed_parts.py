@@ -1,6 +1,5 @@
 """What samplers share in which Phi is integrated out: the counts stand in its place."""
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,26 +28,6 @@ def topic_totals(counts: Counts, n_topics: int) -> I64:
     totals = np.zeros(n_topics, np.int64)
     _add_up(*counts, totals)
     return totals
-
-
-def split_evenly(ends: I64, n_threads: int) -> list[tuple[int, int]]:
-    """Cut documents into a range for each thread, as even in tokens as they can be.
-
-    Parameters
-    ----------
-    ends : ndarray of int64
-        Tokens up to the end of each document, this one included.
-    n_threads : int
-        How many ranges.
-
-    Returns
-    -------
-    list of pairs
-        Bounds; ranges without documents are left out.
-    """
-    goals = ends[-1] * np.arange(1, n_threads) / n_threads if len(ends) else []
-    cuts = [0, *np.searchsorted(ends, goals).tolist(), len(ends)]
-    return [(lo, hi) for lo, hi in pairwise(cuts) if lo < hi]
 
 
 @njit(nogil=True, cache=True)

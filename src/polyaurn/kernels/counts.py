@@ -4,14 +4,17 @@ A z step counts as it draws. A token's new topic lies in the column of Phi that 
 from, so that a number beside each nonzero of Phi holds all counts; what is zero is then left out.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
+from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from polyaurn.kernels.layout import Layout, block_of
 from polyaurn.mapping import empty, release, zeros
-from polyaurn.state import I32, I64, NO_TOPIC, U16, Counts
+from polyaurn.state import I32, I64, NO_TOPIC, U16, Counts, Phi
 from polyaurn.workers import Workers
 
 _PIECE = 1 << 22  # tokens looked at in one go: a corpus on disk need not be in memory
@@ -84,6 +87,52 @@ def count_blocks(layout: Layout, z: U16, counts: Counts, blocks: I64, workers: W
         else:
             _tally_documents(documents, layout.word, layout.doc_ptr, z, *columns, tallies)
     return gather_counts(layout, *columns, tallies, workers)
+
+
+def draw_and_count(
+    layout: Layout,
+    phi: Phi,
+    tasks: list[tuple[Any]],
+    draw: Callable[[int, I32], Any],
+    workers: Workers,
+) -> tuple[list[Any], Counts]:
+    """Draw topics of blocks, counting beside the nonzeros of Phi.
+
+    Parameters
+    ----------
+    layout : Layout
+        The corpus.
+    phi : Phi
+        What topics are drawn given.
+    tasks : list of tuple
+        Numbers of blocks, in the order in which to begin them.
+    draw : callable
+        ``(block, tally) -> result``: draws, and adds to the tally of each topic drawn.
+    workers : Workers
+        Threads; each has a tally of its own.
+
+    Returns
+    -------
+    results : list
+        One for each block.
+    counts : Counts
+        n, of these blocks.
+    """
+    n_threads = max(1, min(workers.n_threads, len(tasks)))
+    tallies = zeros(n_threads * len(phi.topic), np.int32).reshape(n_threads, -1)
+    free: SimpleQueue[I32] = SimpleQueue()
+    for tally in tallies:
+        free.put(tally)
+
+    def draw_with_tally(b: int) -> Any:
+        tally = free.get()
+        try:
+            return draw(b, tally)
+        finally:
+            free.put(tally)
+
+    results = workers.run(draw_with_tally, tasks)
+    return results, gather_counts(layout, phi.first, phi.last, phi.topic, tallies, workers)
 
 
 def gather_counts(

@@ -11,14 +11,15 @@ others. Nothing they depend on changes while they are used, and on one thread th
 posterior as its law, however old they are. On several threads it is approximate, as there.
 """
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from polyaurn.kernels.collapsed_parts import no_counts, split_evenly, topic_totals
+from polyaurn.kernels.collapsed_parts import no_counts, topic_totals
 from polyaurn.kernels.counts import count_words, replace_counts
-from polyaurn.kernels.layout import Layout
+from polyaurn.kernels.layout import Layout, even_ranges
 from polyaurn.kernels.proposals import chance_of, fill_alias, from_alias, from_document
 from polyaurn.mapping import empty
 from polyaurn.rng import Moment, Purpose, key
@@ -41,36 +42,7 @@ def draw_z(
     *,
     mh_steps: int,
 ) -> tuple[U16, Counts, Work]:
-    """Move topics one after another, each given all others.
-
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    z : ndarray of uint16
-        Current topics, left as they are.
-    counts : Counts
-        n.
-    priors : Priors
-        alpha, beta.
-    seed, sweep : int
-        Address of the draws.
-    workers : Workers
-        Threads; with more than one the sweep is approximate.
-    blocks, into : None
-        All documents are visited, and the topics are a new array.
-    mh_steps : int
-        Pairs of proposals a token.
-
-    Returns
-    -------
-    z : ndarray of uint16
-        New topics.
-    counts : Counts
-        n.
-    work : Work
-        Proposals, and how many were accepted.
-    """
+    """Move topics one after another given all others, `mh_steps` pairs of proposals a token."""
     new = z.copy()
     K, address = layout.n_topics, key(seed, sweep, Purpose.Z)
     alpha_sums = np.cumsum(priors.alpha)
@@ -93,8 +65,9 @@ def draw_z(
                 *priors, alpha_sums, mh_steps, *address,
             )  # fmt: skip
 
-        ends = np.cumsum(np.diff(layout.doc_ptr)[documents])
-        for proposed, accepted in workers.run(draw, split_evenly(ends, workers.n_threads)):
+        ends = np.concatenate(([0], np.cumsum(np.diff(layout.doc_ptr)[documents])))
+        ranges = list(pairwise(even_ranges(ends, workers.n_threads)))
+        for proposed, accepted in workers.run(draw, ranges):
             work = work.plus(Work(proposed, proposed, accepted))
         after = _count_documents(layout, new, documents)
         counts = replace_counts(layout, counts, before, after, workers)

@@ -10,7 +10,6 @@ very many tokens, and models of very many topics, are visited in document order 
 (`polyaurn.kernels.z_long`): the same draws, the same bytes.
 """
 
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,9 @@ from numba import njit
 
 from polyaurn.kernels.chance import bits, unit
 from polyaurn.kernels.columns import from_prior
-from polyaurn.kernels.counts import gather_counts
+from polyaurn.kernels.counts import draw_and_count
 from polyaurn.kernels.layout import Layout, block_of
 from polyaurn.kernels.z_long import draw_documents
-from polyaurn.mapping import zeros
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I32, I64, U16, Counts, Phi, Priors, Work
 from polyaurn.workers import Workers
@@ -77,27 +75,15 @@ def draw_z(
         new = np.empty_like(z) if blocks is None else z.copy()
     todo = np.arange(len(layout.blocks) - 1) if blocks is None else blocks
     address = key(seed, sweep, Purpose.Z)
-    n_threads = max(1, min(workers.n_threads, len(todo)))
-    tallies = zeros(n_threads * len(phi.topic), np.int32).reshape(
-        n_threads, -1
-    )  # n, beside the nonzeros of Phi
-    free: SimpleQueue[I32] = SimpleQueue()
-    for tally in tallies:
-        free.put(tally)
 
-    def draw(b: int) -> int:
+    def draw(b: int, tally: I32) -> int:
         documents, *runs = block_of(layout, b)
-        tally = free.get()
-        try:
-            shared = (layout.doc_ptr, z, new, tally, *phi[:4], *phi[5:], layout.n_topics, *address)
-            if len(runs[0]):
-                return int(_draw_block(documents, *runs, *shared))
-            return int(draw_documents(documents, layout.word, *shared))
-        finally:
-            free.put(tally)
+        shared = (layout.doc_ptr, z, new, tally, *phi[:4], *phi[5:], layout.n_topics, *address)
+        if len(runs[0]):
+            return int(_draw_block(documents, *runs, *shared))
+        return int(draw_documents(documents, layout.word, *shared))
 
-    work = workers.run(draw, _largest_first(layout, todo))
-    counts = gather_counts(layout, phi.first, phi.last, phi.topic, tallies, workers)
+    work, counts = draw_and_count(layout, phi, _largest_first(layout, todo), draw, workers)
     return new, counts, Work(sum(work))
 
 

@@ -11,17 +11,15 @@ the document:
 A topic that the new Phi gives the word no weight in is left at the first proposal.
 """
 
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from polyaurn.kernels.columns import from_prior
-from polyaurn.kernels.counts import gather_counts
+from polyaurn.kernels.counts import draw_and_count
 from polyaurn.kernels.layout import Layout, block_of
 from polyaurn.kernels.proposals import chance_of, from_document
-from polyaurn.mapping import zeros
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I32, I64, U16, Counts, Phi, Priors, Work
 from polyaurn.workers import Workers
@@ -40,65 +38,24 @@ def draw_z(
     *,
     mh_steps: int,
 ) -> tuple[U16, Counts, Work]:
-    """Move topics given Phi by Metropolis-Hastings.
-
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    z : ndarray of uint16
-        Current topics, left as they are.
-    phi : Phi
-        Drawn for this sweep.
-    priors : Priors
-        alpha, beta.
-    seed, sweep : int
-        Address of the draws.
-    workers : Workers
-        Threads.
-    blocks : ndarray of int64, optional
-        Which blocks of documents to visit; all when not given. Others keep their topics.
-    into : ndarray of uint16, optional
-        Where to write the new topics, of the documents visited alone; a new array when not given.
-    mh_steps : int
-        Pairs of proposals a token.
-
-    Returns
-    -------
-    z : ndarray of uint16
-        New topics.
-    counts : Counts
-        n, of the documents visited alone.
-    work : Work
-        Proposals, and how many were accepted.
-    """
+    """Move topics given Phi by Metropolis-Hastings, `mh_steps` pairs of proposals a token."""
     new = into if into is not None else z.copy()
     todo = np.arange(len(layout.blocks) - 1) if blocks is None else blocks
     address = key(seed, sweep, Purpose.Z)
     alpha_sums = np.cumsum(priors.alpha)
-    n_threads = max(1, min(workers.n_threads, len(todo)))
-    tallies = zeros(n_threads * len(phi.topic), np.int32).reshape(n_threads, -1)
-    free: SimpleQueue[I32] = SimpleQueue()
-    for tally in tallies:
-        free.put(tally)
 
-    def draw(b: int) -> Any:
-        tally = free.get()
-        try:
-            return _draw_documents(
-                block_of(layout, b)[0], layout.word, layout.doc_ptr, z, new, tally,
-                phi.first, phi.last, phi.topic, phi.weight, phi.prior, phi.sigma_a,
-                priors.alpha, alpha_sums, mh_steps, *address,
-            )  # fmt: skip
-        finally:
-            free.put(tally)
+    def draw(b: int, tally: I32) -> Any:
+        return _draw_documents(
+            block_of(layout, b)[0], layout.word, layout.doc_ptr, z, new, tally,
+            phi.first, phi.last, phi.topic, phi.weight, phi.prior, phi.sigma_a,
+            priors.alpha, alpha_sums, mh_steps, *address,
+        )  # fmt: skip
 
-    found = workers.run(draw, [(int(b),) for b in todo])
-    proposed, accepted = (
-        (int(sum(column)) for column in zip(*found, strict=True)) if found else (0, 0)
-    )
-    counts = gather_counts(layout, phi.first, phi.last, phi.topic, tallies, workers)
-    return new, counts, Work(proposed, proposed, accepted)
+    found, counts = draw_and_count(layout, phi, [(int(b),) for b in todo], draw, workers)
+    work = Work(0)
+    for proposed, accepted in found:
+        work = work.plus(Work(proposed, proposed, accepted))
+    return new, counts, work
 
 
 @njit(nogil=True, cache=True)
