@@ -13,7 +13,7 @@ demo: $(VENV)/installed
 # Coverage cannot see into compiled code: the tests marked plain run once more un-jitted for it.
 test: $(VENV)/installed-dev lint
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
-	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=
+	$(BIN)/python -m pytest -m "not slow" -n 2 --cov --cov-report=
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m plain --cov --cov-append --cov-report=term --cov-fail-under=95
 
 fast: $(VENV)/installed-dev

@@ -143,3 +143,10 @@ FAULTS: dict[str, dict[str, Fault]] = {
     },
 }
 BROKEN = [(sampler, fault) for sampler, faults in FAULTS.items() for fault in faults]
+# Faults that only one sweep from enumerated draws is sharp enough to see.
+FAINT = [
+    (MH_EXACT, "document_always_accepted"),
+    ("collapsed", "totals_stale"),
+    ("light", "tables_of_the_tokens_at_hand"),
+]
+PLAIN_TO_SEE = [pair for pair in BROKEN if pair not in FAINT]
