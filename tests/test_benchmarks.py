@@ -33,10 +33,28 @@ def test_agreement_runs():
     assert out.count("sweep") == 2 * 5
 
 
+def test_held_out_runs():
+    out = run("held_out.py", *TINY, "--topics", "3", "--seeds", "2", "--sweeps", "5",
+              "--documents", "8", "--particles", "2")  # fmt: skip
+    assert out.count("Welch's test: p = ") == 2
+
+
 def test_spread_runs():
     out = run("spread.py", *TINY, "--topics", "3", "--seeds", "2", "--sweeps", "3",
               "--engines", "collapsed", "collapsed-dense")  # fmt: skip
     assert "Welch's test: p = " in out
+
+
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("tomotopy", "gensim")),
+    reason="tomotopy or gensim is not installed",
+)
+def test_evaluation_runs():
+    out = run("evaluation.py", *TINY, "--topics", "4", "--sweeps", "5", "--documents", "10",
+              "--rounds", "1")  # fmt: skip
+    assert "documents/s against" in out
+    assert "of gensim" in out
+    assert "left to right, 20 particles, 10 documents" in out
 
 
 def test_scaling_runs_and_sees_the_same_bytes():
@@ -51,7 +69,7 @@ def test_scaling_runs_and_sees_the_same_bytes():
 def test_memory_runs():
     out = run("memory.py", "--documents", "300", "--words", "70", "--length", "20", "--topics", "4",
               "--sweeps", "3")  # fmt: skip
-    assert out.count(", full") == 3
+    assert (out.count(", smooth"), out.count(", full")) == (1, 2)
     assert "bytes a token" in out
 
 

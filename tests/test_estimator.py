@@ -37,7 +37,8 @@ def test_trace_has_a_record_a_sweep(fitted):
     assert [r["sweep"] for r in fitted.trace_] == list(range(1, 31))
     assert list(fitted.trace_[0]) == [
         "sweep", "phase", "law", "seconds", "phi_seconds", "z_seconds", "log_posterior",
-        "phi_nonzeros", "tokens_per_second", "work_per_token", "acceptance",
+        "phi_nonzeros", "tokens_per_second", "work_per_token", "acceptance", "alpha_sum",
+        "beta_mean",
     ]  # fmt: skip
     evaluated = [r["sweep"] for r in fitted.trace_ if r["log_posterior"] is not None]
     assert evaluated == [7, 14, 21, 28, 30]

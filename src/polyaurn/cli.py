@@ -16,11 +16,13 @@ from polyaurn.cli_steps import (
     fit_and_save,
     in_order,
     note,
+    noting_warnings,
     number_or_word,
     print_json,
     prior,
     read,
     reading_options,
+    score,
     show_topics,
 )
 from polyaurn.errors import InputError
@@ -110,6 +112,9 @@ def train(
         str, typer.Option(help="Draws of Phi in a sweep, 1 to 8; 'auto' chooses.")
     ] = "auto",
     mh_steps: MhSteps = None,
+    learn_priors_every: Annotated[
+        int, typer.Option(help="Learn alpha and beta every so many sweeps; 0 keeps them.")
+    ] = 0,
     trace: Annotated[
         Path | None, typer.Option(help="Also write the trace here, a JSON record a sweep.")
     ] = None,
@@ -152,6 +157,7 @@ def train(
         warm_start=warm_start,
         phi_refreshes=number_or_word(phi_refreshes),
         mh_steps=mh_steps,
+        learn_priors_every=learn_priors_every,
     )
     if not quiet:
         show_topics(model, words, by_size=True, most=20)
@@ -255,6 +261,76 @@ def info(
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         typer.echo(f"{name:<{width}}  {value}")
+
+
+@app.command()
+@stoppable
+@reads_corpus
+def infer(
+    model: ModelPath,
+    corpus: CorpusPath,
+    out: Annotated[
+        Path, typer.Option(help="NAME.csv, NAME.parquet or NAME.npz.", show_default=False)
+    ],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same mixtures.")] = 0,
+    threads: Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")] = -1,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Find the topics of new documents, the model's topics staying as they are.
+
+    Example: polyaurn infer model new.csv --text-column review --out mixtures.csv
+    """
+    from polyaurn.mixturefiles import check_mixture_file, write_mixtures
+    from polyaurn.store import load
+
+    check_mixture_file(out, force=force)
+    loaded = load(model)
+    documents = read(corpus, reading, quiet=quiet)
+    with noting_warnings(quiet=quiet):
+        theta = loaded.transform(documents, random_state=seed, n_jobs=threads)
+    write_mixtures(out, documents.doc_names, theta)
+    if not quiet:
+        note(
+            f"Mixtures of {len(theta):,} documents over {theta.shape[1]:,} topics written to {out}"
+        )
+
+
+@app.command()
+@stoppable
+@reads_corpus
+def evaluate(
+    model: ModelPath,
+    corpus: CorpusPath,
+    particles: Annotated[int, typer.Option(help="Of left-to-right; more are more exact.")] = 20,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+    threads: Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")] = -1,
+    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Score a model on documents: held-out log likelihood, completion, coherence, diversity.
+
+    The documents should be ones the model was not trained on.
+
+    Example: polyaurn evaluate model held-out.csv --text-column review
+    """
+    from polyaurn.progress import status
+    from polyaurn.store import load
+
+    loaded = load(model)
+    documents = read(corpus, reading, quiet=quiet or json)
+    with status("scoring", show=not quiet and not json):
+        found = score(loaded, documents, particles, seed, threads)
+    if json:
+        print_json(found)
+        return
+    for name, value in found.items():
+        shown = "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.5f}"
+        typer.echo(f"{name.replace('_', ' '):<32}  {shown}")
 
 
 @app.command()

@@ -1,6 +1,8 @@
 """What commands do: read, train and save, show. Heavy imports wait inside."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +77,49 @@ def fit_and_save(
         )
         note(f"{lda.n_iter_:,} sweeps in {last['seconds']:.1f} s of sampling{per_token}")
     return lda.model_, stopped
+
+
+@contextmanager
+def noting_warnings(*, quiet: bool) -> Iterator[None]:
+    """Say warnings to the user as notes."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    if not quiet:
+        for warning in said:
+            note(f"Note: {warning.message}")
+
+
+def score(
+    model: "TopicModel",
+    corpus: "Corpus",
+    particles: int,
+    seed: int,
+    threads: int,
+) -> dict[str, int | float | None]:
+    """Return what the evaluate command tells; values that cannot be had are None."""
+    from polyaurn.evaluate import coherence, diversity, document_completion, left_to_right
+
+    options: dict[str, Any] = {"random_state": seed, "n_jobs": threads}
+    held_out = left_to_right(model, corpus, particles, **options)
+    completion = document_completion(model, corpus, **options)
+    top = model.topics(10)
+    there = set(corpus.vocab[v] for v in set(corpus.word.tolist()))
+    shared = [[word for word in topic if word in there] for topic in top]
+    pairs = [topic for topic in shared if len(topic) > 1]
+    return {
+        "documents": len(held_out.tokens),
+        "tokens": int(held_out.tokens.sum()),
+        "unknown_tokens": int(held_out.unknown.sum()),
+        "log_likelihood_a_token": held_out.per_token,
+        "its_standard_error": held_out.per_token_error if particles > 1 else None,
+        "perplexity": held_out.perplexity,
+        "completion_a_token": completion.per_token if completion.tokens.sum() else None,
+        "coherence_npmi": float(coherence(pairs, corpus, "c_npmi").mean()) if pairs else None,
+        "diversity": diversity(top),
+    }
 
 
 def show_topics(

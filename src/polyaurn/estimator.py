@@ -60,6 +60,9 @@ class LDA(BaseEstimator):  # type: ignore[misc]
     mh_steps : int, optional
         Pairs of Metropolis-Hastings proposals a token, for "light" and "polya-urn-mh"; 2 when not
         given.
+    learn_priors_every : int
+        Learn an asymmetric alpha and a symmetric beta every so many sweeps; 0, the default, keeps
+        the priors as they are. What was learned is in ``model_.priors``.
     callbacks : callable or sequence of callables, optional
         Each is called after every sweep with the state and its `Info`; one that returns True
         ends the training there.
@@ -115,6 +118,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         warm_start: str = "auto",
         phi_refreshes: int | str = "auto",
         mh_steps: int | None = None,
+        learn_priors_every: int = 0,
         callbacks: Callback | Iterable[Callback] | None = None,
         verbose: bool = True,
     ) -> None:
@@ -129,6 +133,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         self.warm_start = warm_start
         self.phi_refreshes = phi_refreshes
         self.mh_steps = mh_steps
+        self.learn_priors_every = learn_priors_every
         self.callbacks = callbacks
         self.verbose = verbose
 
@@ -171,6 +176,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                 warm_start=self.warm_start,
                 phi_refreshes=self.phi_refreshes,
                 mh_steps=self.mh_steps,
+                learn_priors_every=self.learn_priors_every,
                 on_compile=line.compiling,
             )
             try:
@@ -202,9 +208,34 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         """
         return self.fit(X).model_.doc_topics()
 
+    def transform(self, X: Any, *, sparse: bool = False) -> Any:
+        """Return the mixtures of topics of documents, the topics staying as they are.
+
+        On the training documents this is not `fit_transform`: that one tells where the chain ended,
+        one draw in which topics and documents were sampled together; this one averages several
+        draws of each document given the topics. They agree within sampling error.
+
+        Parameters
+        ----------
+        X : Corpus, sparse or dense matrix of counts, or sequence of str
+            The documents.
+        sparse : bool
+            Return CSR with the topics that a document's tokens were seen in.
+
+        Returns
+        -------
+        ndarray of float64 or CSR matrix, D by K
+            See `TopicModel.transform`.
+        """
+        return self._fitted().transform(
+            X, sparse=sparse, random_state=self.random_state_, n_jobs=self.n_jobs
+        )
+
     def _keep(self, corpus: Corpus, state: State, trace: list[dict[str, Any]], seed: int) -> None:
         K = check_topics(self.n_components)
-        priors = make_priors(self.doc_topic_prior, self.topic_word_prior, K, corpus.n_words)
+        priors = state.priors or make_priors(
+            self.doc_topic_prior, self.topic_word_prior, K, corpus.n_words
+        )
         state = give_all_topics(corpus, state, priors, self.sampler, seed, self.n_jobs)
         self.corpus_ = corpus
         self.n_iter_ = state.sweep
@@ -221,6 +252,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                 "warm_start": self.warm_start,
                 "phi_refreshes": self.phi_refreshes,
                 "mh_steps": self.mh_steps,
+                "learn_priors_every": self.learn_priors_every,
                 "doc_topic_prior": _scalar(self.doc_topic_prior),
                 "topic_word_prior": _scalar(self.topic_word_prior),
             },

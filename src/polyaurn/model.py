@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.inference import BURN_IN, KEPT, infer
 from polyaurn.state import F64, I64, U16, Priors, State, doc_topic_matrix, topic_word_matrix
 
 
@@ -163,6 +164,43 @@ class TopicModel:
         """
         mass = self.doc_topic_counts.toarray() + self.priors.alpha
         return np.asarray(mass / mass.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    def transform(
+        self,
+        X: Any,
+        *,
+        sparse: bool = False,
+        burn_in: int = BURN_IN,
+        kept: int = KEPT,
+        random_state: Any = 0,
+        n_jobs: int | None = -1,
+    ) -> Any:
+        """Return the mixtures of topics of documents, the topics staying as they are.
+
+        Parameters
+        ----------
+        X : Corpus, matrix of counts, or sequence of str
+            The documents. Words are looked up by name; those that the model does not know are
+            left out, which is said in a warning. A matrix has the model's words in its columns.
+        sparse : bool
+            Return only topics that a document's tokens were seen in, as CSR; entries are those of
+            the dense matrix.
+        burn_in, kept : int
+            Sweeps over a document that are left out, and that are averaged.
+        random_state : int, None or NumPy generator
+            The seed. What a document gets depends on its words and the seed alone.
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+
+        Returns
+        -------
+        ndarray of float64 or CSR matrix, D by K
+            Dense rows sum to one; a document without known words has the prior's mean.
+        """
+        return infer(
+            self, X, sparse=sparse, burn_in=burn_in, kept=kept, random_state=random_state,
+            n_jobs=n_jobs,
+        )  # fmt: skip
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the model to a folder that `polyaurn.load` opens.

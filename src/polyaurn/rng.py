@@ -39,6 +39,8 @@ class Purpose(IntEnum):
     SYNTHETIC = 10  # corpora drawn from the generative model
     SHARE = 11  # when a document joins the burn-in
     ENTER = 12  # first topic of a token whose document joins a running chain
+    FOLD = 13  # topic of a token of a new document
+    LEFT_TO_RIGHT = 14  # the same, when held-out documents are scored
 
 
 class Key(NamedTuple):

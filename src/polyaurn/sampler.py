@@ -11,6 +11,7 @@ from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.diagnostics import log_posterior
 from polyaurn.errors import InputError
 from polyaurn.kernels import DEFAULT_SAMPLER, SAMPLERS, KernelSet, check_sampler, load_kernels
+from polyaurn.learning import learn_priors
 from polyaurn.mapping import release
 from polyaurn.rng import check_seed, moment
 from polyaurn.schedule import Plan, Schedule, make_schedule
@@ -95,7 +96,7 @@ def sweep(
         phi_seconds += middle - start
         z_seconds += perf_counter() - middle
     kept = phi if isinstance(phi, Phi) else None
-    after = State(drawn, counts, state.sweep + 1, kept, plan.share, tuple(parts))
+    after = State(drawn, counts, state.sweep + 1, kept, plan.share, tuple(parts), state.priors)
     return after, Cost(phi_seconds, z_seconds, work)
 
 
@@ -123,6 +124,7 @@ def sweeps(
     warm_start: str = "auto",
     phi_refreshes: int | str = "auto",
     mh_steps: int | None = None,
+    learn_priors_every: int = 0,
     start: State | None = None,
     on_compile: Callable[[], None] | None = None,
 ) -> Iterator[tuple[State, Info]]:
@@ -163,6 +165,9 @@ def sweeps(
     mh_steps : int, optional
         Pairs of Metropolis-Hastings proposals a token, 2 when not given; only for samplers that
         propose, "light" and "polya-urn-mh".
+    learn_priors_every : int
+        Learn an asymmetric alpha and a symmetric beta from the topics every so many sweeps, once
+        all documents are in and the start is over; 0 keeps the priors as they are.
     start : State, optional
         Go on from here instead of from topics drawn uniformly.
     on_compile : callable, optional
@@ -195,6 +200,7 @@ def sweeps(
     threads = count_threads(n_jobs)
     _check_sweeps(max_iter, "max_iter", 1, optional=True)
     _check_sweeps(evaluate_every, "evaluate_every", 0)
+    _check_sweeps(learn_priors_every, "learn_priors_every", 0)
     schedule = make_schedule(
         warm_start,
         phi_refreshes,
@@ -208,7 +214,7 @@ def sweeps(
         _check_start(start, corpus, K)
     law = SAMPLERS[sampler].law_of(threads)
     return _chain(corpus, K, priors, kernels, law, seed, threads, evaluate_every, max_iter,
-                  schedule, start, on_compile)  # fmt: skip
+                  schedule, learn_priors_every, start, on_compile)  # fmt: skip
 
 
 def _chain(
@@ -222,6 +228,7 @@ def _chain(
     evaluate_every: int,
     max_iter: int | None,
     schedule: Schedule,
+    learn_priors_every: int,
     state: State | None,
     on_compile: Callable[[], None] | None,
 ) -> Iterator[tuple[State, Info]]:
@@ -237,6 +244,7 @@ def _chain(
             release(corpus.word)  # a corpus on disk need not be in memory while sweeps go on
         else:
             state = state._replace(phi=None, parts=())
+            priors = state.priors or priors
             if state.share < WHOLE:
                 _check_share(layout, state)
         tokens = np.add.reduceat(
@@ -248,6 +256,11 @@ def _chain(
             if state.share == WHOLE and plan.share < WHOLE:  # documents never leave
                 plan = Plan(WHOLE, schedule.refreshes, plan.smooth)
             state, cost = sweep(layout, state, priors, kernels, seed, workers, plan)
+            if learn_priors_every and plan.phase == "full" and not state.sweep % learn_priors_every:
+                begin = perf_counter()
+                priors = learn_priors(corpus.doc_ptr, state.z, state.counts, priors)
+                state = state._replace(priors=priors)
+                cost = cost._replace(phi_seconds=cost.phi_seconds + perf_counter() - begin)
             spent = cost.phi_seconds + cost.z_seconds
             seconds += spent
             if CHECK:
@@ -277,6 +290,8 @@ def _chain(
                     acceptance=(
                         cost.work.accepted / cost.work.proposed if cost.work.proposed else None
                     ),
+                    alpha_sum=float(priors.alpha.sum()),
+                    beta_mean=float(priors.beta.mean()),
                 ),
             )
             state = state._replace(phi=None)  # free its memory while the next is drawn

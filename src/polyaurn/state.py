@@ -74,7 +74,8 @@ class State(NamedTuple):
     `phi` is the Phi that `z` was last drawn with (None before the first sweep). `share` is the
     share of the documents that are in, in 64ths; tokens of others have the topic NO_TOPIC.
     `parts` are the counts of parts of the documents, where Phi is drawn before each; they
-    follow from `z`, and are counted again when they are not there.
+    follow from `z`, and are counted again when they are not there. `priors` are those learned so
+    far, None where they stay as given.
     """
 
     z: U16
@@ -83,6 +84,7 @@ class State(NamedTuple):
     phi: Phi | None = None
     share: int = WHOLE
     parts: tuple[Counts, ...] = ()
+    priors: Priors | None = None
 
 
 class Work(NamedTuple):
@@ -128,6 +130,8 @@ class Info(NamedTuple):
     tokens_per_second: float
     work_per_token: float
     acceptance: float | None
+    alpha_sum: float
+    beta_mean: float
 
     def record(self) -> dict[str, Any]:
         """Return the sweep as one line of the trace."""

@@ -1,0 +1,235 @@
+"""Coherence of topics: whether their top words occur together."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from polyaurn.corpus import Corpus
+from polyaurn.errors import InputError
+from polyaurn.state import F64, I64
+
+EPSILON = 1e-12  # as in gensim
+WINDOWS = {"u_mass": 0, "c_uci": 10, "c_npmi": 10, "c_v": 110}  # tokens; 0 is the document
+
+
+class _Found(NamedTuple):
+    """In how many of all windows words, and pairs of words, were found."""
+
+    alone: I64
+    together: I64
+    windows: int
+
+
+def coherence(
+    topics: Any,
+    corpus: Any,
+    measure: str = "c_npmi",
+    *,
+    n_words: int = 10,
+    window_size: int | None = None,
+    exact_windows: bool = False,
+) -> F64:
+    """Return the coherence of each topic.
+
+    Measures are those of Röder, Both and Hinneburg (2015), with the values of gensim's
+    CoherenceModel. "u_mass" is Mimno et al. (2011) as gensim takes it, a mean over pairs; the sum
+    that the article and MALLET give is `mimno_coherence`.
+
+    Parameters
+    ----------
+    topics : TopicModel, LDA, or sequence of sequences of str
+        A model, or the top words of topics, the most probable first.
+    corpus : Corpus, or sequence of sequences of str
+        Where words occur. A Corpus is a bag of words without order, so that a window is the whole
+        document; texts that are cut into words have windows of neighbours.
+    measure : {"c_npmi", "c_v", "c_uci", "u_mass"}
+        Larger is better in each.
+    n_words : int
+        Top words of a model's topics.
+    window_size : int, optional
+        Tokens of a window, for texts that are cut into words; 10, and 110 for "c_v", when not
+        given. "u_mass" always counts documents.
+    exact_windows : bool
+        gensim forgets a word when one of its occurrences leaves the window, even if another is
+        inside. By default we do the same, to give its values; True counts what windows hold.
+
+    Returns
+    -------
+    ndarray of float64
+        One value a topic; NaN for a topic of fewer than two words, which has none.
+
+    Examples
+    --------
+    >>> from polyaurn.evaluate import coherence
+    >>> texts = [["moon", "orbit", "moon"], ["goal", "team"], ["orbit", "moon"], ["team", "goal"]]
+    >>> coherence([["moon", "orbit"], ["moon", "goal"]], texts).round(2).tolist()
+    [1.0, -0.95]
+    """
+    if measure not in WINDOWS:
+        raise InputError(
+            f"The 'measure' parameter must be one of {', '.join(map(repr, WINDOWS))}. "
+            f"Got {measure!r} instead."
+        )
+    listed = _top_words(topics, n_words)
+    words = sorted({word for topic in listed for word in topic})
+    number = {word: i for i, word in enumerate(words)}
+    size = _window_size(corpus, measure, window_size)
+    found = _count(corpus, number, size, exact=exact_windows)
+    lost = [word for word, n in zip(words, found.alone, strict=True) if n == 0]
+    if lost:
+        raise InputError(
+            f"The 'topics' parameter must have words that occur in the corpus. Got {lost[0]!r}"
+            f"{f' and {len(lost) - 1} more' if len(lost) > 1 else ''}, which do not; score topics "
+            "on the corpus they were trained on, or on one with the same words."
+        )
+    score = {"u_mass": _u_mass, "c_uci": _c_uci, "c_npmi": _c_npmi, "c_v": _c_v}[measure]
+    values = np.full(len(listed), np.nan)
+    for t, topic in enumerate(listed):
+        if len(topic) > 1:
+            values[t] = score(np.array([number[word] for word in topic]), found)
+    return values
+
+
+def _top_words(topics: Any, n_words: int) -> list[list[str]]:
+    model = getattr(topics, "model_", topics)
+    if hasattr(model, "topics"):
+        return [list(topic) for topic in model.topics(n_words)]
+    listed = [list(topic) for topic in topics] if not isinstance(topics, str) else []
+    if not listed or not all(isinstance(word, str) for topic in listed for word in topic):
+        raise InputError(
+            "The 'topics' parameter must be a trained model, or lists of words, one a topic. Got "
+            f"{type(topics).__name__} instead."
+        )
+    if any(len(set(topic)) < len(topic) for topic in listed):
+        raise InputError("The 'topics' parameter must have each word once in a topic.")
+    return listed
+
+
+def _window_size(corpus: Any, measure: str, given: int | None) -> int:
+    if given is None:
+        return 0 if isinstance(corpus, Corpus) else WINDOWS[measure]
+    whole = isinstance(given, int) and not isinstance(given, bool) and given > 0
+    if not whole or isinstance(corpus, Corpus) or measure == "u_mass":
+        raise InputError(
+            "The 'window_size' parameter must be a positive number of tokens, for texts cut into "
+            f"words and for measures with windows. Got {given!r} for {measure!r} and a "
+            f"{type(corpus).__name__}; leave it out."
+        )
+    return given
+
+
+def _count(corpus: Any, number: dict[str, int], size: int, *, exact: bool) -> _Found:
+    from polyaurn.kernels.windows import count_windows
+
+    if isinstance(corpus, Corpus):
+        to_listed = np.array([number.get(word, -1) for word in corpus.vocab], np.int32)
+        doc_ptr, word = np.asarray(corpus.doc_ptr), to_listed[corpus.word]
+    else:
+        doc_ptr, word = _number_texts(corpus, number)
+    alone = np.zeros(len(number), np.int64)
+    together = np.zeros((len(number), len(number)), np.int64)
+    windows = count_windows(doc_ptr, word, size, exact, alone, together)
+    np.fill_diagonal(together, alone)
+    return _Found(alone, together, windows)
+
+
+def _number_texts(texts: Sequence[Sequence[str]], number: dict[str, int]) -> tuple[I64, Any]:
+    lengths, words = [], []
+    for text in texts:
+        if isinstance(text, str):
+            raise InputError(
+                "The 'corpus' parameter must be a Corpus, or texts that are cut into words. Got a "
+                "string for a text; split it, or use Corpus.from_texts."
+            )
+        lengths.append(len(text))
+        words.extend([number.get(word, -1) for word in text])
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), np.array(words, np.int32)
+
+
+def _u_mass(topic: I64, found: _Found) -> float:
+    p, q = found.alone[topic] / found.windows, found.together[np.ix_(topic, topic)] / found.windows
+    later, earlier = np.tril_indices(len(topic), -1)
+    return float(np.log((q[later, earlier] + EPSILON) / p[earlier]).mean())
+
+
+def _pmi(topic: I64, found: _Found) -> tuple[F64, F64]:
+    """Return the pointwise mutual information of all pairs, and log p of the pairs."""
+    p, q = found.alone[topic] / found.windows, found.together[np.ix_(topic, topic)] / found.windows
+    return np.log((q + EPSILON) / np.outer(p, p)), np.log(q + EPSILON)
+
+
+def _c_uci(topic: I64, found: _Found) -> float:
+    pmi, _ = _pmi(topic, found)
+    return float(pmi[~np.eye(len(topic), dtype=bool)].mean())
+
+
+def _c_npmi(topic: I64, found: _Found) -> float:
+    pmi, log_pair = _pmi(topic, found)
+    different = ~np.eye(len(topic), dtype=bool)
+    return float((pmi[different] / -log_pair[different]).mean())
+
+
+def _c_v(topic: I64, found: _Found) -> float:
+    """Cosine between a word's NPMI with all words of the topic, and the sum of all words'."""
+    pmi, log_pair = _pmi(topic, found)
+    npmi = pmi / -log_pair
+    whole = npmi.sum(axis=0)
+    lengths = np.linalg.norm(npmi, axis=1) * np.linalg.norm(whole)
+    return float((npmi @ whole / lengths).mean())
+
+
+def mimno_coherence(topics: Sequence[Sequence[str]], corpus: Corpus) -> F64:
+    """Return the coherence of Mimno et al. (2011), also called UMass, of each topic.
+
+    It is the sum over pairs of top words of ``log((D(v, w) + 1) / D(w))``, where w ranks above v
+    and D counts the documents that hold the words. Larger, that is nearer to zero, is better.
+
+    Parameters
+    ----------
+    topics : sequence of sequence of str
+        Top words of each topic, the most probable first.
+    corpus : Corpus
+        Where the words occur.
+
+    Returns
+    -------
+    ndarray of float64
+        One value a topic; 0 for topics of fewer than two words.
+
+    Examples
+    --------
+    >>> import polyaurn
+    >>> corpus = polyaurn.Corpus.from_matrix([[1, 1], [2, 0], [1, 1]], ["moon", "orbit"])
+    >>> polyaurn.evaluate.mimno_coherence([["moon", "orbit"]], corpus).tolist()
+    [0.0]
+    """
+    number = {word: v for v, word in enumerate(corpus.vocab)}
+    listed = sorted({number[word] for topic in topics for word in topic})
+    column = {v: j for j, v in enumerate(listed)}
+    there: sp.csc_matrix = (corpus.to_matrix().tocsc()[:, listed] > 0).astype(np.int64)
+    found = np.zeros(len(topics))
+    for t, topic in enumerate(topics):
+        words = there[:, [column[number[word]] for word in topic]]
+        together = (words.T @ words).toarray()
+        for j in range(1, len(topic)):
+            found[t] += np.log((together[j, :j] + 1) / together.diagonal()[:j]).sum()
+    return found
+
+
+def diversity(topics: Sequence[Sequence[str]]) -> float:
+    """Return the share of different words among the top words of all topics.
+
+    Parameters
+    ----------
+    topics : sequence of sequence of str
+        Top words of each topic.
+
+    Returns
+    -------
+    float
+        1 where no word is shared by two topics.
+    """
+    words = [word for topic in topics for word in topic]
+    return len(set(words)) / len(words) if words else 1.0

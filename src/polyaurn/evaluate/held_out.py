@@ -1,0 +1,211 @@
+"""How probable held-out documents are under a model: left to right, and by completion."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polyaurn.errors import InputError
+from polyaurn.inference import (
+    BURN_IN,
+    KEPT,
+    Known,
+    document_ranges,
+    in_words_of,
+    mean_counts,
+)
+from polyaurn.model import TopicModel
+from polyaurn.rng import Purpose, check_seed, key
+from polyaurn.state import F64, I64
+from polyaurn.workers import Workers, count_threads
+
+
+class HeldOut(NamedTuple):
+    """Log likelihoods of documents, in nats.
+
+    Attributes
+    ----------
+    log_likelihood : ndarray of float64
+        Of each document; 0 for one without tokens.
+    error : ndarray of float64
+        Monte Carlo standard error of each; how far another seed would be, not how far another
+        model would. NaN where one particle gives none.
+    tokens : ndarray of int64
+        Tokens that were scored.
+    unknown : ndarray of int64
+        Tokens of words that the model does not know, which were left out.
+    """
+
+    log_likelihood: F64
+    error: F64
+    tokens: I64
+    unknown: I64
+
+    @property
+    def total(self) -> float:
+        """The log likelihood of all documents."""
+        return math.fsum(self.log_likelihood)
+
+    @property
+    def total_error(self) -> float:
+        """Its Monte Carlo standard error; documents are independent."""
+        return math.sqrt(math.fsum(self.error**2))
+
+    @property
+    def per_token(self) -> float:
+        """The log likelihood a token."""
+        return self.total / int(self.tokens.sum())
+
+    @property
+    def per_token_error(self) -> float:
+        """Its Monte Carlo standard error."""
+        return self.total_error / int(self.tokens.sum())
+
+    @property
+    def perplexity(self) -> float:
+        """The exponential of minus the log likelihood a token."""
+        return math.exp(-self.per_token)
+
+
+def left_to_right(
+    model: Any,
+    corpus: Any,
+    particles: int = 20,
+    *,
+    random_state: Any = 0,
+    n_jobs: int | None = -1,
+) -> HeldOut:
+    """Estimate log p(w) of documents by the left-to-right algorithm of Wallach et al. (2009).
+
+    The probability of each token given those before it is averaged over particles, each of which
+    holds topics of the tokens before it and draws all of them again, once, before each token. The
+    time grows as the square of a document's length. Phi is the model's,
+    (n + beta) / (sum of n + beta). Approximate: on models small enough to enumerate, 4,000
+    particles are within their error of log p(w).
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        A trained model.
+    corpus : Corpus, matrix of counts, or sequence of str
+        Documents it was not trained on.
+    particles : int
+        More take longer and have a smaller error.
+    random_state : int, None or NumPy generator
+        The seed.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    HeldOut
+        What each document has does not depend on the others.
+
+    Examples
+    --------
+    >>> import polyaurn
+    >>> corpus = polyaurn.datasets.generate(n_documents=120, n_words=100, n_topics=5)
+    >>> train, test = corpus.split(0.2)
+    >>> lda = polyaurn.LDA(5, max_iter=60, verbose=False).fit(train)
+    >>> score = polyaurn.evaluate.left_to_right(lda, test)
+    >>> -5 < score.per_token < -3
+    True
+    """
+    from polyaurn.kernels.fold_in import fix_topics, score_left_to_right
+
+    if isinstance(particles, bool) or not isinstance(particles, int) or particles < 1:
+        raise InputError(
+            f"The 'particles' parameter must be a whole number, at least 1. Got {particles!r} "
+            "instead; 20 is usual."
+        )
+    fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
+    topics = fix_topics(fitted.topic_word_counts, fitted.priors)
+    level, error = np.empty(len(known.tokens)), np.empty(len(known.tokens))
+    address = key(seed, 0, Purpose.LEFT_TO_RIGHT)
+    ranges = document_ranges(known.doc_ptr, 500)
+    ranges.sort(key=lambda pair: -int(known.tokens[pair[0] : pair[1]].max(initial=0)))
+    with Workers(threads) as workers:
+        workers.run(
+            score_left_to_right,
+            [
+                (lo, hi, known.doc_ptr, known.word, particles, *topics, *address,
+                 level, error)
+                for lo, hi in ranges
+            ],
+        )  # fmt: skip
+    return HeldOut(level, error, known.tokens, known.unknown)
+
+
+def document_completion(
+    model: Any,
+    corpus: Any,
+    *,
+    burn_in: int = BURN_IN,
+    kept: int = KEPT,
+    random_state: Any = 0,
+    n_jobs: int | None = -1,
+) -> HeldOut:
+    """Score every second token of documents, given the mixture that the others tell.
+
+    Cheap, and not log p(w): it asks how well half a document foretells the other half. Tokens of a
+    bag of words lie in the order of the vocabulary, so that each word is shared out evenly.
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        A trained model.
+    corpus : Corpus, matrix of counts, or sequence of str
+        Documents it was not trained on.
+    burn_in, kept : int
+        Sweeps over a document, as in `TopicModel.transform`.
+    random_state : int, None or NumPy generator
+        The seed.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    HeldOut
+        Of the tokens scored, half of each document. Its errors are NaN: it is one estimate.
+    """
+    from polyaurn.kernels.fold_in import fix_topics, score_tokens
+
+    fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
+    seen, hidden = _halves(known)
+    topics = fix_topics(fitted.topic_word_counts, fitted.priors)
+    level = np.empty(len(known.tokens))
+    with Workers(threads) as workers:
+        mean = mean_counts(fitted, seen, burn_in=burn_in, kept=kept, seed=seed, workers=workers)
+        workers.run(
+            score_tokens,
+            [
+                (lo, hi, hidden.doc_ptr, hidden.word, *topics[:6], seen.tokens,
+                 mean.indptr, mean.indices, mean.data, level)
+                for lo, hi in document_ranges(hidden.doc_ptr)
+            ],
+        )  # fmt: skip
+    return HeldOut(level, np.full(len(level), np.nan), hidden.tokens, known.unknown)
+
+
+def _halves(known: Known) -> tuple[Known, Known]:
+    """Split each document into its tokens 0, 2, 4, ... and 1, 3, 5, ..."""
+    place = np.arange(len(known.word)) - np.repeat(known.doc_ptr[:-1], known.tokens)
+    halves = []
+    for parity in (0, 1):
+        tokens = (known.tokens + 1 - parity) // 2
+        ptr = np.concatenate(([0], np.cumsum(tokens))).astype(np.int64)
+        halves.append(known._replace(doc_ptr=ptr, word=known.word[place % 2 == parity]))
+    return halves[0], halves[1]
+
+
+def _check(
+    model: Any, corpus: Any, random_state: Any, n_jobs: int | None
+) -> tuple[TopicModel, Known, int, int]:
+    fitted = model if isinstance(model, TopicModel) else getattr(model, "model_", None)
+    if not isinstance(fitted, TopicModel):
+        raise InputError(
+            "The 'model' parameter must be a TopicModel or a trained LDA. Got "
+            f"{type(model).__name__} instead; call fit first, or polyaurn.load."
+        )
+    known = in_words_of(fitted, corpus)
+    return fitted, known, check_seed(random_state), count_threads(n_jobs)

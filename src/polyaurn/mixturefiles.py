@@ -1,0 +1,102 @@
+"""Mixtures of documents as files: CSV, Parquet or npz, written whole or not at all."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polyaurn.errors import InputError
+from polyaurn.state import F64
+
+SUFFIXES = (".csv", ".parquet", ".npz")
+
+
+def check_mixture_file(path: Path, *, force: bool, name: str = "--out") -> None:
+    """Refuse a file that cannot be written, before long work.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    force : bool
+        Whether an older file may go.
+    name : str
+        The option's name, for the error message.
+    """
+    if path.suffix not in SUFFIXES:
+        raise InputError(
+            f"The '{name}' option must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}. "
+            f"Got '{path}'; mixtures.csv opens everywhere."
+        )
+    if path.suffix == ".parquet":
+        from importlib.util import find_spec
+
+        if find_spec("pyarrow") is None:
+            raise InputError(
+                f"The '{name}' option needs pyarrow for '{path}'; install it with: pip install "
+                "'polyaurn[parquet]', or take .csv or .npz."
+            )
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise InputError(
+            f"The '{name}' option must name a file in a folder that exists. Got '{path}'; create "
+            "the folder or choose another name."
+        )
+    if path.exists() and not force:
+        raise InputError(
+            f"The '{name}' option must be a new name. '{path}' is there already; choose another "
+            "name, or replace it with --force."
+        )
+
+
+def write_mixtures(path: Path, doc_names: Sequence[str], theta: F64) -> Path:
+    """Write mixtures, a row a document.
+
+    Parameters
+    ----------
+    path : Path
+        NAME.csv or NAME.parquet, a table with the columns document, topic_0, topic_1 and so on;
+        or NAME.npz, arrays "theta" and "doc_names".
+    doc_names : sequence of str
+        Names of the documents.
+    theta : ndarray of float64, D by K
+        The mixtures.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    fresh = path.with_name(f".{path.name}.new")
+    columns = ["document", *(f"topic_{k}" for k in range(theta.shape[1]))]
+    try:
+        {".csv": _csv, ".parquet": _parquet, ".npz": _npz}[path.suffix](
+            fresh, columns, doc_names, theta
+        )
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return path
+
+
+def _csv(path: Path, columns: list[str], doc_names: Sequence[str], theta: F64) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        for name, row in zip(doc_names, theta, strict=True):
+            writer.writerow([name, *(f"{value:.6g}" for value in row)])
+
+
+def _parquet(path: Path, columns: list[str], doc_names: Sequence[str], theta: F64) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    arrays: list[Any] = [pyarrow.array(list(doc_names), pyarrow.string())]
+    arrays += [pyarrow.array(column) for column in theta.T]
+    parquet.write_table(pyarrow.table(arrays, names=columns), path)
+
+
+def _npz(path: Path, columns: list[str], doc_names: Sequence[str], theta: F64) -> None:
+    with path.open("wb") as file:
+        np.savez_compressed(file, theta=theta, doc_names=np.array(list(doc_names), dtype=np.str_))
