@@ -67,6 +67,17 @@ def test_infer_refuses_before_long_work(run, model, tmp_path):  # noqa: F811
     assert not (tmp_path / "b.csv").exists()
 
 
+def test_text_is_cut_as_the_model_was(run, model, tmp_path):  # noqa: F811
+    pairs = ["the cat sat", "the dog ran", "a star in the sky"] * 8
+    (tmp_path / "pairs.txt").write_text("\n".join(pairs) + "\n")
+    train = ("-k", 2, "--sweeps", 20, "-q", "--ngrams", 2, "--stop-words", "none")
+    assert run("train", "pairs.txt", *train, "--out", "bigrams")[0] == 0
+    code, _, err = run("infer", "bigrams", "pairs.txt", "--out", "c.csv")
+    assert code == 0
+    assert "does not know" not in err
+    assert f"{len(load(tmp_path / 'bigrams').vocab)} words" in err
+
+
 def test_evaluate_tells_how_good_a_model_is(run, model, tmp_path):  # noqa: F811
     code, out, _ = run("evaluate", model, tmp_path / "texts.txt", "--json", "--particles", 5)
     assert code == 0
@@ -77,9 +88,16 @@ def test_evaluate_tells_how_good_a_model_is(run, model, tmp_path):  # noqa: F811
     assert 2 < found["perplexity"] < 6
     assert 0 <= found["its_standard_error"] < 0.1
     assert found["coherence_npmi"] > 0.5
+    assert found["topics_with_coherence"] == 2
     assert found["diversity"] == 1.0
     code, out, _ = run("evaluate", model, tmp_path / "texts.txt", "--particles", 1)
     assert code == 0
     assert "perplexity" in out
     assert "its standard error                -" in out
     assert load(model).n_topics == 2
+    (tmp_path / "short.txt").write_text("cat dog\n")
+    code, out, _ = run("evaluate", model, "short.txt", "--json")
+    assert json.loads(out)["coherence_npmi"] is None
+    code, _, err = run("evaluate", model, "nowhere.txt", "--particles", 0)
+    assert code == 2
+    assert "'--particles' option must be a whole number" in err

@@ -92,6 +92,10 @@ def test_windows_are_counted_as_by_looking_at_each(size):
 def test_models_are_scored_on_their_corpus():
     corpus = datasets.generate(200, 120, 4, 50.0)
     lda = LDA(4, max_iter=60, verbose=False).fit(corpus)
+    assert diversity(lda) == diversity(lda.topics(10))
+    assert mimno_coherence(lda, corpus).tolist() == mimno_coherence(lda.topics(10), corpus).tolist()
+    with pytest.raises(InputError, match="Missing there: 'zebra'"):
+        mimno_coherence([["zebra"]], corpus)
     for model in (lda, lda.model_):
         found = coherence(model, corpus, "c_npmi", n_words=6)
         assert found.tolist() == coherence(lda.topics(6), corpus).tolist()
@@ -118,10 +122,13 @@ def test_mimno_is_the_sum_of_which_u_mass_is_the_mean():
             ([["w00", "w01"]], [["w00", "w01"]], "c_x"),
             "'measure' parameter must be one of 'u_mass'",
         ),
-        (([["w00", "zzz", "yyy"]], [["w00"]]), "Got 'yyy' and 1 more, which do not"),
+        (([["w00", "zzz", "yyy"]], [["w00"]]), "Missing there: 'yyy' and 1 more"),
         (("w00", [["w00"]]), "'topics' parameter must be a trained model"),
         (([["w00", "w00"]], [["w00"]]), "each word once"),
         (([["w00", "w01"]], ["w00 w01"]), "Got a string for a text"),
+        (([["w00", "w01"]], 5), "cut into words. Got int"),
+        ((["w00", "w01"], [["w00"]]), "or lists of words, one a topic"),
+        ((5, [["w00"]]), "or lists of words, one a topic"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, message):

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from polyaurn import Corpus, InputError, compare, comparing, evaluate
+from polyaurn import Corpus, InputError, cli, compare, comparing, evaluate
 from polyaurn.charts import legend, line_chart
 from polyaurn.comparison_page import check_page, render, write_page
 from test_cli import run  # noqa: F401
@@ -28,6 +28,9 @@ def compared(small):
 def test_each_sampler_has_its_time_and_is_measured(compared, small):
     assert compared["complete"]
     assert compared["setting"]["threads"] == 2
+    assert compared["setting"]["mh_steps"] == 3
+    assert compared["setting"]["alpha"] == 0.1
+    assert tuple(cli.COMPARED) == comparing.DEFAULT
     laws = {name: found["law"] for name, found in compared["samplers"].items()}
     assert laws == {
         "polya-urn": "asymptotic", "collapsed": "approximate", "polya-urn-mh": "asymptotic",
@@ -84,14 +87,17 @@ def test_an_interrupted_comparison_keeps_what_there_is(small):
     found = compare(small, 4, ["polya-urn", "collapsed", "light"], 0.05, on_look=interrupt)
     assert not found["complete"]
     assert list(found["samplers"]) == ["polya-urn", "collapsed"]
+    assert found["samplers"]["collapsed"]["sweeps"] is None
     text = render(found)
     assert "Stopped before all had their time" in text
     assert "&ndash;" in text
 
 
 def test_a_sampler_that_fails_is_one_sentence(small, monkeypatch):
-    monkeypatch.setattr(comparing, "check_mh_steps", lambda steps: 10_000)
-    with pytest.raises(InputError, match=r"Sampler 'light' ended early \(.*mh_steps.*\); compare"):
+    monkeypatch.setattr(comparing, "check_proposals", lambda names, steps: 10_000)
+    with pytest.raises(
+        InputError, match=r"Sampler 'light' ended early \(The 'mh_steps'.*\); compare"
+    ):
         compare(small, 4, ["light"], 0.05)
 
 
@@ -103,11 +109,14 @@ def test_a_sampler_that_fails_is_one_sentence(small, monkeypatch):
         (([],), "Got none"),
         (("polya-urn", 0), "'seconds' parameter must be a positive number"),
         (("polya-urn", "long"), "Got 'long'"),
+        (("collapsed", 0.1, {"mh_steps": 2}), "'mh_steps' parameter must be left out"),
+        ((["polya-urn", "light"], 0.1, {"warm_start": "grow"}), "for sampler 'light', which draws"),
     ],
 )
 def test_bad_comparisons_are_refused(small, arguments, message):
+    options = arguments[2] if len(arguments) > 2 else {}
     with pytest.raises(InputError, match=message):
-        compare(small, 4, *arguments)
+        compare(small, 4, *arguments[:2], **options)
 
 
 def test_pages_are_not_overwritten_unasked(tmp_path):

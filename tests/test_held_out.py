@@ -188,6 +188,8 @@ def test_documents_without_known_words_have_the_prior_mean(trained):
     with pytest.warns(UserWarning, match="2 of 3 documents have no word that the model knows"):
         theta = lda.transform([f"{names[0]} {names[1]}", "", "unheard"])
     assert np.allclose(theta[1:], 0.2)
+    with pytest.warns(UserWarning, match="1 of 1 documents"):
+        assert np.allclose(lda.transform([""]), 0.2)
     assert in_words_of(lda.model_, [f"{names[0]} {names[1]}"]).tokens.tolist() == [2]
 
 
@@ -206,7 +208,8 @@ def test_n_grams_of_texts_are_known():
     [
         (lambda lda: lda.transform(np.ones((2, 3))), "a column for each of the model's 150 words"),
         (lambda lda: lda.transform(["unheard of words"]), "100.0% of tokens that it does not know"),
-        (lambda lda: lda.transform([""]), "100.0% of tokens"),
+        (lambda lda: lda.transform([]), "must be a Corpus, a matrix of counts, or several strings"),
+        (lambda lda: left_to_right(lda, [""]), "nothing can be scored"),
         (lambda lda: lda.model_.transform(["x"], kept=0), "'kept' parameter must be a whole"),
         (lambda lda: left_to_right(lda, lda.corpus_, 0), "'particles' parameter must be a whole"),
         (lambda lda: left_to_right("model", lda.corpus_), "'model' parameter must be a TopicModel"),

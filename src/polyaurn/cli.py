@@ -11,6 +11,7 @@ import typer
 
 from polyaurn.cli_options import CorpusPath, MhSteps, ModelPath, Quiet, Words, reads_corpus
 from polyaurn.cli_steps import (
+    as_trained,
     check_trace,
     check_words,
     fit_and_save,
@@ -29,6 +30,7 @@ from polyaurn.errors import InputError
 
 INTERRUPTED = 130
 UsageError: Any = typer.BadParameter.__bases__[0]  # of click, or of the copy typer brings
+COMPARED = ("polya-urn", "partially-collapsed", "collapsed", "light")
 DEMO_FOLDER = Path("polyaurn-demo")
 OPTIONS = {  # what the command line calls the parameters of Python
     "max_iter": "--sweeps",
@@ -130,12 +132,12 @@ def train(
 
     Ctrl-C ends the training after the sweep and keeps the model so far.
     """
-    from polyaurn.kernels import check_sampler
+    from polyaurn.kernels import check_proposals, check_sampler
     from polyaurn.state import check_topics
     from polyaurn.store import check_target
 
     check_topics(topics, "--topics")
-    check_sampler(sampler, "--sampler")
+    check_proposals([check_sampler(sampler, "--sampler")], mh_steps)
     check_target(out, force=force, name="--out")
     check_words(words)
     check_trace(trace, corpus, force)
@@ -288,7 +290,7 @@ def infer(
 
     check_mixture_file(out, force=force)
     loaded = load(model)
-    documents = read(corpus, reading, quiet=quiet)
+    documents = read(corpus, as_trained(loaded, corpus, reading), quiet=quiet)
     with noting_warnings(quiet=quiet):
         theta = loaded.transform(documents, random_state=seed, n_jobs=threads)
     write_mixtures(out, documents.doc_names, theta)
@@ -314,15 +316,18 @@ def evaluate(
 ) -> None:
     """Score a model on documents: held-out log likelihood, completion, coherence, diversity.
 
-    The documents should be ones the model was not trained on.
+    The documents should be ones the model was not trained on. Coherence is counted on them too,
+    over the topics whose ten top words all occur there.
 
     Example: polyaurn evaluate model held-out.csv --text-column review
     """
+    from polyaurn.evaluate.held_out import check_particles
     from polyaurn.progress import status
     from polyaurn.store import load
 
+    check_particles(particles)
     loaded = load(model)
-    documents = read(corpus, reading, quiet=quiet or json)
+    documents = read(corpus, as_trained(loaded, corpus, reading), quiet=quiet or json)
     with status("scoring", show=not quiet and not json):
         found = score(loaded, documents, particles, seed, threads)
     if json:
@@ -341,7 +346,7 @@ def compare(
     topics: Annotated[int, typer.Option("--topics", "-k", help="Number of topics, K.")] = 100,
     samplers: Annotated[
         str, typer.Option(help="Which to run, in this order, between commas; 'all' runs all.")
-    ] = "polya-urn,partially-collapsed,collapsed,light",
+    ] = ",".join(COMPARED),
     seconds: Annotated[float, typer.Option(help="Time of sampling for each.")] = 60.0,
     out: Annotated[Path, typer.Option(help="The page; the JSON lies beside it.")] = Path(
         "polyaurn-compare.html"
@@ -401,10 +406,11 @@ def compare(
             ),
         )
     page, numbers = write_page(found, out)
+    if not found["complete"]:
+        note(f"Stopped; what there is was written to {page} and {numbers}")
+        raise typer.Exit(INTERRUPTED)
     if not quiet:
         note(f"Written: {page} and {numbers}")
-    if not found["complete"]:
-        raise typer.Exit(INTERRUPTED)
 
 
 @app.command()

@@ -79,6 +79,22 @@ def fit_and_save(
     return lda.model_, stopped
 
 
+def as_trained(model: "TopicModel", path: Path, reading: dict[str, Any]) -> dict[str, Any]:
+    """Return options for reading text as the model's words tell, where the user says nothing."""
+    from polyaurn.inference import cut_of
+    from polyaurn.readers import TEXT_FORMATS, recognise
+
+    options = dict(reading)
+    if (options["format"] or recognise(path)) in TEXT_FORMATS:
+        cut = cut_of(model)
+        longest = cut["ngram_range"][1]
+        if options["ngrams"] is None and longest > 1:
+            options["ngrams"] = longest
+        if options["stop_words"] is None and cut["stop_words"] is None:
+            options["stop_words"] = "none"
+    return options
+
+
 @contextmanager
 def noting_warnings(*, quiet: bool) -> Iterator[None]:
     """Say warnings to the user as notes."""
@@ -106,9 +122,8 @@ def score(
     held_out = left_to_right(model, corpus, particles, **options)
     completion = document_completion(model, corpus, **options)
     top = model.topics(10)
-    there = set(corpus.vocab[v] for v in set(corpus.word.tolist()))
-    shared = [[word for word in topic if word in there] for topic in top]
-    pairs = [topic for topic in shared if len(topic) > 1]
+    there = {corpus.vocab[v] for v in set(corpus.word.tolist())}
+    whole = [topic for topic in top if len(topic) > 1 and there.issuperset(topic)]
     return {
         "documents": len(held_out.tokens),
         "tokens": int(held_out.tokens.sum()),
@@ -117,7 +132,8 @@ def score(
         "its_standard_error": held_out.per_token_error if particles > 1 else None,
         "perplexity": held_out.perplexity,
         "completion_a_token": completion.per_token if completion.tokens.sum() else None,
-        "coherence_npmi": float(coherence(pairs, corpus, "c_npmi").mean()) if pairs else None,
+        "coherence_npmi": float(coherence(whole, corpus, "c_npmi").mean()) if whole else None,
+        "topics_with_coherence": len(whole),
         "diversity": diversity(top),
     }
 

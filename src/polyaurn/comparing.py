@@ -12,10 +12,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from polyaurn._version import __version__
 from polyaurn.corpus import as_corpus
 from polyaurn.errors import InputError
-from polyaurn.kernels import SAMPLERS, check_mh_steps, check_sampler
+from polyaurn.kernels import SAMPLERS, check_proposals, check_sampler
 from polyaurn.rng import check_seed
+from polyaurn.schedule import make_schedule
 from polyaurn.state import check_topics, make_priors
 from polyaurn.urnfile import write_urn
 from polyaurn.workers import count_threads
@@ -23,12 +27,15 @@ from polyaurn.workers import count_threads
 LOOKS = 60  # how often the log posterior is computed, at most, in the time given
 TOP_WORDS = 10
 SHOWN = 8  # topics listed
+DEFAULT = ("polya-urn", "partially-collapsed", "collapsed", "light")
+MEASURED = ("sweeps", "tokens_per_second", "peak_bytes", "acceptance", "coherence", "diversity",
+            "topics")  # fmt: skip
 
 
 def compare(
     corpus: Any,
     n_components: int = 100,
-    samplers: Sequence[str] = tuple(SAMPLERS),
+    samplers: Sequence[str] = DEFAULT,
     seconds: float = 60.0,
     *,
     doc_topic_prior: Any = 0.1,
@@ -73,13 +80,20 @@ def compare(
         Ready for JSON: "corpus", "setting", and for each sampler under "samplers" its "law",
         "points" (sweep, seconds, log posterior), "tokens_per_second" (median of the second half),
         "peak_bytes", "coherence" (UMass of Mimno et al. 2011, one a topic), "diversity", and
-        "topics". A comparison that was interrupted says so under "complete".
+        "topics". A comparison that was interrupted says so under "complete"; what a sampler had
+        not come to is None.
     """
     corpus = as_corpus(corpus)
     K = check_topics(n_components)
     priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words)
     names = check_samplers(samplers)
     check_seconds(seconds)
+    for name in names:  # refuse what a sampler cannot do before any of them has run
+        make_schedule(
+            warm_start, phi_refreshes if SAMPLERS[name].draws_phi else "auto",
+            n_tokens=corpus.n_tokens, n_words=corpus.n_words, n_topics=K, max_iter=None,
+            sampler=name,
+        )  # fmt: skip
     found: dict[str, Any] = {
         "corpus": {
             "documents": corpus.n_documents, "words": corpus.n_words, "tokens": corpus.n_tokens,
@@ -87,7 +101,9 @@ def compare(
         "setting": {
             "topics": K, "seconds": seconds, "seed": check_seed(random_state),
             "threads": count_threads(n_jobs), "warm_start": warm_start,
-            "phi_refreshes": phi_refreshes,
+            "phi_refreshes": phi_refreshes, "mh_steps": check_proposals(names, mh_steps),
+            "alpha": _scalar(doc_topic_prior), "beta": _scalar(topic_word_prior),
+            "version": __version__,
         },
         "samplers": {},
         "complete": True,
@@ -99,11 +115,12 @@ def compare(
             task = found["setting"] | {
                 "path": str(path), "sampler": name,
                 "alpha": priors.alpha.tolist(), "beta": priors.beta.tolist(),
-                "mh_steps": check_mh_steps(mh_steps) if sampler.proposes else None,
+                "mh_steps": found["setting"]["mh_steps"] if sampler.proposes else None,
                 "phi_refreshes": phi_refreshes if sampler.draws_phi else "auto",
             }  # fmt: skip
             points: list[dict[str, Any]] = []
             result: dict[str, Any] = {"law": sampler.law_of(task["threads"]), "points": points}
+            result |= dict.fromkeys(MEASURED)
             found["samplers"][name] = result
             try:
                 for record in _in_own_process(task):
@@ -143,6 +160,10 @@ def check_seconds(seconds: Any) -> None:
         )
 
 
+def _scalar(prior: Any) -> float | str:
+    return float(prior) if np.ndim(prior) == 0 else "vector"
+
+
 def _in_own_process(task: dict[str, Any]) -> Any:
     """Run one sampler in a new process; yield what it tells."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
@@ -166,6 +187,7 @@ def _in_own_process(task: dict[str, Any]) -> Any:
         if process.returncode:
             said.seek(0)
             last = (said.read().strip().splitlines() or ["no reason given"])[-1]
+            last = last.removeprefix("polyaurn.errors.InputError: ")
             raise InputError(
                 f"Sampler '{task['sampler']}' ended early ({last}); compare the others without it."
             )

@@ -67,9 +67,15 @@ def render(comparison: dict[str, Any]) -> str:
         f"{corpus['tokens']:,} tokens; "
         f"{setting['topics']:,} topics, {setting['seconds']:g} seconds each, "
         f"{setting['threads']} threads, seed {setting['seed']}, warm start "
-        f"{escape(repr(setting['warm_start']))}, Phi refreshes {setting['phi_refreshes']}."
+        f"{escape(repr(setting['warm_start']))}, Phi refreshes {setting['phi_refreshes']}, "
+        f"Metropolis-Hastings steps {setting['mh_steps']}, alpha {setting['alpha']}, "
+        f"beta {setting['beta']}; polyaurn {setting['version']}."
     )
-    stopped = "" if comparison["complete"] else "<p><b>Stopped before all had their time.</b></p>"
+    stopped = (
+        ""
+        if comparison["complete"]
+        else "<p><b>Stopped before all had their time: the last one listed had less.</b></p>"
+    )
     return _PAGE.format(
         style=STYLE,
         facts=facts,
@@ -138,7 +144,7 @@ def _cell(value: float | None, form: str, unit: float | None = None) -> str:
 def _topics(name: str, found: dict[str, Any]) -> str:
     lines = "".join(
         f'<tr><td class="words">{escape(" ".join(words))}</td></tr>'
-        for words in found.get("topics", [])
+        for words in found["topics"] or []
     )
     return f"<details><summary>{escape(name)}</summary><table>{lines}</table></details>"
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.errors import InputError
+from polyaurn.naming import Numbered
 from polyaurn.rng import Purpose, check_seed, key
 from polyaurn.state import F64, I32, I64
 from polyaurn.workers import Workers, count_threads
@@ -51,7 +52,7 @@ def in_words_of(model: "TopicModel", X: Any) -> Known:
         Whose vocabulary counts.
     X : Corpus, matrix of counts, or sequence of str
         The documents. A matrix without names has the model's words in its columns; strings are
-        cut into words as by default, stop words included, and n-grams where the model has them.
+        cut into words as by default, into n-grams where the model has them.
 
     Returns
     -------
@@ -67,12 +68,14 @@ def in_words_of(model: "TopicModel", X: Any) -> Known:
                 f"{X.shape[1]:,} columns; give a Corpus, whose words are looked up by name."
             )
         corpus = Corpus.from_matrix(X, model.vocab)
-    elif not isinstance(X, str | Corpus) and _all_strings(X):
-        longest = max(word.count(" ") for word in model.vocab) + 1
+    elif not isinstance(X, str | Corpus) and len(X) and _all_strings(X):
+        texts = list(X)
         try:
-            corpus = Corpus.from_texts(list(X), stop_words=None, ngram_range=(1, longest))
-        except InputError:
-            raise _strangers(1.0) from None
+            corpus = Corpus.from_texts(texts, **cut_of(model))
+        except InputError:  # not a word in any of them
+            nothing = np.zeros(len(texts), np.int64)
+            return Known(np.zeros(len(texts) + 1, np.int64), np.empty(0, np.int32), nothing,
+                         Numbered(len(texts)))  # fmt: skip
     else:
         corpus = as_corpus(X)
     if corpus.vocab is model.vocab or corpus.vocab == model.vocab:
@@ -91,6 +94,18 @@ def in_words_of(model: "TopicModel", X: Any) -> Known:
     tokens = np.bincount(document[known], minlength=corpus.n_documents)
     doc_ptr = np.concatenate(([0], np.cumsum(tokens))).astype(np.int64)
     return Known(doc_ptr, word[known][order], unknown.astype(np.int64), corpus.doc_names)
+
+
+def cut_of(model: "TopicModel") -> dict[str, Any]:
+    """Return options of `Corpus.from_texts` that the model's own words tell."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    longest = max(word.count(" ") for word in model.vocab) + 1
+    knows_stop_words = not ENGLISH_STOP_WORDS.isdisjoint(model.vocab)
+    return {
+        "ngram_range": (1, longest),
+        "stop_words": None if knows_stop_words else "english",
+    }
 
 
 def _all_strings(X: Any) -> bool:

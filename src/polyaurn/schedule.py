@@ -137,7 +137,8 @@ def make_schedule(
         )
         raise InputError(
             f"The '{name}' parameter must be left as it is for sampler {sampler!r}, which draws no "
-            f"Phi. Got {given!r}; take 'polya-urn' or 'partially-collapsed' for it."
+            f"Phi. Got {given!r}; samplers that take it are "
+            f"{', '.join(repr(name) for name, entry in SAMPLERS.items() if entry.draws_phi)}."
         )
     shares = tuple(share for share in SHARES if share * n_tokens >= WHOLE * LEAST_BEGINNING)
     patient = max_iter is None or max_iter >= 2 * SWEEPS_A_SHARE * len(shares)

@@ -31,7 +31,7 @@ def count_threads(n_jobs: Any, name: str = "n_jobs") -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
         raise InputError(
             f"The '{name}' parameter must be a positive number of threads, or -1 for all cores. "
-            f"Got {n_jobs!r} instead; the result is the same for any number."
+            f"Got {n_jobs!r} instead; leave it out to take all cores."
         )
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return int(n_jobs) if n_jobs > 0 else max(1, (cores or 1) + 1 + int(n_jobs))

@@ -1,6 +1,6 @@
 """Coherence of topics: whether their top words occur together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,12 +78,7 @@ def coherence(
     size = _window_size(corpus, measure, window_size)
     found = _count(corpus, number, size, exact=exact_windows)
     lost = [word for word, n in zip(words, found.alone, strict=True) if n == 0]
-    if lost:
-        raise InputError(
-            f"The 'topics' parameter must have words that occur in the corpus. Got {lost[0]!r}"
-            f"{f' and {len(lost) - 1} more' if len(lost) > 1 else ''}, which do not; score topics "
-            "on the corpus they were trained on, or on one with the same words."
-        )
+    _refuse_lost(lost)
     score = {"u_mass": _u_mass, "c_uci": _c_uci, "c_npmi": _c_npmi, "c_v": _c_v}[measure]
     values = np.full(len(listed), np.nan)
     for t, topic in enumerate(listed):
@@ -92,12 +87,25 @@ def coherence(
     return values
 
 
+def _refuse_lost(lost: list[str]) -> None:
+    if lost:
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        raise InputError(
+            "The 'topics' parameter must have words that all occur in the corpus. Missing there: "
+            f"{lost[0]!r}{more}; score topics on the corpus they were trained on, or on one with "
+            "the same words."
+        )
+
+
 def _top_words(topics: Any, n_words: int) -> list[list[str]]:
     model = getattr(topics, "model_", topics)
     if hasattr(model, "topics"):
         return [list(topic) for topic in model.topics(n_words)]
-    listed = [list(topic) for topic in topics] if not isinstance(topics, str) else []
-    if not listed or not all(isinstance(word, str) for topic in listed for word in topic):
+    sequence = isinstance(topics, Sequence) and not isinstance(topics, str)
+    listed = [list(topic) for topic in topics if not isinstance(topic, str)] if sequence else []
+    if len(listed) < len(topics if sequence else "?") or not all(
+        isinstance(word, str) for topic in listed for word in topic
+    ):
         raise InputError(
             "The 'topics' parameter must be a trained model, or lists of words, one a topic. Got "
             f"{type(topics).__name__} instead."
@@ -135,7 +143,12 @@ def _count(corpus: Any, number: dict[str, int], size: int, *, exact: bool) -> _F
     return _Found(alone, together, windows)
 
 
-def _number_texts(texts: Sequence[Sequence[str]], number: dict[str, int]) -> tuple[I64, Any]:
+def _number_texts(texts: Any, number: dict[str, int]) -> tuple[I64, Any]:
+    if not isinstance(texts, Iterable):
+        raise InputError(
+            "The 'corpus' parameter must be a Corpus, or texts that are cut into words. Got "
+            f"{type(texts).__name__} instead."
+        )
     lengths, words = [], []
     for text in texts:
         if isinstance(text, str):
@@ -180,7 +193,7 @@ def _c_v(topic: I64, found: _Found) -> float:
     return float((npmi @ whole / lengths).mean())
 
 
-def mimno_coherence(topics: Sequence[Sequence[str]], corpus: Corpus) -> F64:
+def mimno_coherence(topics: Any, corpus: Corpus, *, n_words: int = 10) -> F64:
     """Return the coherence of Mimno et al. (2011), also called UMass, of each topic.
 
     It is the sum over pairs of top words of ``log((D(v, w) + 1) / D(w))``, where w ranks above v
@@ -188,10 +201,12 @@ def mimno_coherence(topics: Sequence[Sequence[str]], corpus: Corpus) -> F64:
 
     Parameters
     ----------
-    topics : sequence of sequence of str
-        Top words of each topic, the most probable first.
+    topics : TopicModel, LDA, or sequence of sequence of str
+        A model, or the top words of each topic, the most probable first.
     corpus : Corpus
         Where the words occur.
+    n_words : int
+        Top words of a model's topics.
 
     Returns
     -------
@@ -205,7 +220,10 @@ def mimno_coherence(topics: Sequence[Sequence[str]], corpus: Corpus) -> F64:
     >>> polyaurn.evaluate.mimno_coherence([["moon", "orbit"]], corpus).tolist()
     [0.0]
     """
+    topics = _top_words(topics, n_words)
     number = {word: v for v, word in enumerate(corpus.vocab)}
+    used = set(np.unique(corpus.word).tolist())
+    _refuse_lost(sorted({w for topic in topics for w in topic if number.get(w, -1) not in used}))
     listed = sorted({number[word] for topic in topics for word in topic})
     column = {v: j for j, v in enumerate(listed)}
     there: sp.csc_matrix = (corpus.to_matrix().tocsc()[:, listed] > 0).astype(np.int64)
@@ -218,18 +236,20 @@ def mimno_coherence(topics: Sequence[Sequence[str]], corpus: Corpus) -> F64:
     return found
 
 
-def diversity(topics: Sequence[Sequence[str]]) -> float:
+def diversity(topics: Any, *, n_words: int = 10) -> float:
     """Return the share of different words among the top words of all topics.
 
     Parameters
     ----------
-    topics : sequence of sequence of str
-        Top words of each topic.
+    topics : TopicModel, LDA, or sequence of sequence of str
+        A model, or the top words of each topic.
+    n_words : int
+        Top words of a model's topics.
 
     Returns
     -------
     float
         1 where no word is shared by two topics.
     """
-    words = [word for topic in topics for word in topic]
+    words = [word for topic in _top_words(topics, n_words) for word in topic]
     return len(set(words)) / len(words) if words else 1.0

@@ -113,11 +113,7 @@ def left_to_right(
     """
     from polyaurn.kernels.fold_in import fix_topics, score_left_to_right
 
-    if isinstance(particles, bool) or not isinstance(particles, int) or particles < 1:
-        raise InputError(
-            f"The 'particles' parameter must be a whole number, at least 1. Got {particles!r} "
-            "instead; 20 is usual."
-        )
+    check_particles(particles)
     fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
     topics = fix_topics(fitted.topic_word_counts, fitted.priors)
     level, error = np.empty(len(known.tokens)), np.empty(len(known.tokens))
@@ -134,6 +130,15 @@ def left_to_right(
             ],
         )  # fmt: skip
     return HeldOut(level, error, known.tokens, known.unknown)
+
+
+def check_particles(particles: Any) -> None:
+    """Refuse a number of particles that is none."""
+    if isinstance(particles, bool) or not isinstance(particles, int) or particles < 1:
+        raise InputError(
+            f"The 'particles' parameter must be a whole number, at least 1. Got {particles!r} "
+            "instead; 20 is usual."
+        )
 
 
 def document_completion(
@@ -208,4 +213,8 @@ def _check(
             f"{type(model).__name__} instead; call fit first, or polyaurn.load."
         )
     known = in_words_of(fitted, corpus)
+    if not known.tokens.sum():
+        raise InputError(
+            "The documents must have words that the model knows. Got none; nothing can be scored."
+        )
     return fitted, known, check_seed(random_state), count_threads(n_jobs)

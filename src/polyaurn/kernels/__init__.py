@@ -5,7 +5,7 @@ A sampler is a `KernelSet`: functions that draw Phi, draw z and count. The loop 
 them in `SAMPLERS`; every test of the contract then runs on it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -189,14 +189,9 @@ def load_kernels(
     for step, place in steps.items():
         module, function = place.split(":")
         loaded[step] = getattr(import_module(f"polyaurn.kernels.{module}"), function)
+    steps_a_token = check_proposals([sampler], mh_steps)
     if SAMPLERS[sampler].proposes:
-        loaded["draw_z"] = partial(loaded["draw_z"], mh_steps=check_mh_steps(mh_steps))
-    elif mh_steps is not None:
-        having = ", ".join(repr(name) for name, entry in SAMPLERS.items() if entry.proposes)
-        raise InputError(
-            f"The 'mh_steps' parameter must be left out for sampler {sampler!r}, which proposes "
-            f"nothing. Got {mh_steps!r}; samplers that take it are {having}."
-        )
+        loaded["draw_z"] = partial(loaded["draw_z"], mh_steps=steps_a_token)
     return KernelSet(**loaded)
 
 
@@ -210,10 +205,19 @@ def check_sampler(sampler: Any, name: str = "sampler") -> str:
     return str(sampler)
 
 
-def check_mh_steps(mh_steps: Any) -> int:
-    """Return the number of pairs of proposals, 2 when not given, or refuse it."""
+def check_proposals(samplers: Sequence[str], mh_steps: Any) -> int:
+    """Return the number of pairs of proposals, 2 when not given.
+
+    Refuse it when it is no such number, and when none of the samplers proposes anything.
+    """
     if mh_steps is None:
         return MH_STEPS
+    if not any(SAMPLERS[sampler].proposes for sampler in samplers):
+        having = ", ".join(repr(name) for name, entry in SAMPLERS.items() if entry.proposes)
+        raise InputError(
+            f"The 'mh_steps' parameter must be left out for sampler {samplers[0]!r}, which "
+            f"proposes nothing. Got {mh_steps!r}; samplers that take it are {having}."
+        )
     whole = isinstance(mh_steps, int) and not isinstance(mh_steps, bool)
     if not (whole and 1 <= mh_steps <= MOST_MH_STEPS):
         raise InputError(
