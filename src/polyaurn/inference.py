@@ -30,7 +30,7 @@ _DOCUMENTS_A_RANGE = 2_000
 
 
 class Known(NamedTuple):
-    """Documents in the model's words."""
+    """Documents in the model's words; `freeze` makes one."""
 
     doc_ptr: I64
     word: I32
@@ -41,6 +41,13 @@ class Known(NamedTuple):
     def tokens(self) -> I64:
         """Tokens of each document that the model knows."""
         return np.diff(self.doc_ptr)
+
+
+def freeze(doc_ptr: Any, word: Any, unknown: I64, doc_names: Sequence[str]) -> Known:
+    """Return documents whose arrays are read-only, as a corpus' are: kernels tell the two apart."""
+    ptr, words = np.array(doc_ptr, np.int64), np.asarray(word, np.int32).view()
+    ptr.flags.writeable = words.flags.writeable = False
+    return Known(ptr, words, unknown, doc_names)
 
 
 def in_words_of(model: "TopicModel", X: Any) -> Known:
@@ -74,13 +81,13 @@ def in_words_of(model: "TopicModel", X: Any) -> Known:
             corpus = Corpus.from_texts(texts, **cut_of(model))
         except InputError:  # not a word in any of them
             nothing = np.zeros(len(texts), np.int64)
-            return Known(np.zeros(len(texts) + 1, np.int64), np.empty(0, np.int32), nothing,
-                         Numbered(len(texts)))  # fmt: skip
+            ptr = np.zeros(len(texts) + 1, np.int64)
+            return freeze(ptr, np.empty(0, np.int32), nothing, Numbered(len(texts)))
     else:
         corpus = as_corpus(X)
     if corpus.vocab is model.vocab or corpus.vocab == model.vocab:
         unknown = np.zeros(corpus.n_documents, np.int64)
-        return Known(corpus.doc_ptr, corpus.word, unknown, corpus.doc_names)
+        return freeze(corpus.doc_ptr, corpus.word, unknown, corpus.doc_names)
     number = {word: v for v, word in enumerate(model.vocab)}
     to_model = np.array([number.get(word, -1) for word in corpus.vocab], np.int32)
     word = to_model[corpus.word]
@@ -93,7 +100,7 @@ def in_words_of(model: "TopicModel", X: Any) -> Known:
     order = np.lexsort((word[known], document[known]))  # words in increasing order again
     tokens = np.bincount(document[known], minlength=corpus.n_documents)
     doc_ptr = np.concatenate(([0], np.cumsum(tokens))).astype(np.int64)
-    return Known(doc_ptr, word[known][order], unknown.astype(np.int64), corpus.doc_names)
+    return freeze(doc_ptr, word[known][order], unknown.astype(np.int64), corpus.doc_names)
 
 
 def cut_of(model: "TopicModel") -> dict[str, Any]:

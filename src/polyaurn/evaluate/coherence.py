@@ -133,7 +133,7 @@ def _count(corpus: Any, number: dict[str, int], size: int, *, exact: bool) -> _F
 
     if isinstance(corpus, Corpus):
         to_listed = np.array([number.get(word, -1) for word in corpus.vocab], np.int32)
-        doc_ptr, word = np.asarray(corpus.doc_ptr), to_listed[corpus.word]
+        doc_ptr, word = np.array(corpus.doc_ptr), to_listed[corpus.word]
     else:
         doc_ptr, word = _number_texts(corpus, number)
     alone = np.zeros(len(number), np.int64)

@@ -11,6 +11,7 @@ from polyaurn.inference import (
     KEPT,
     Known,
     document_ranges,
+    freeze,
     in_words_of,
     mean_counts,
 )
@@ -185,7 +186,7 @@ def document_completion(
             score_tokens,
             [
                 (lo, hi, hidden.doc_ptr, hidden.word, *topics[:6], seen.tokens,
-                 mean.indptr, mean.indices, mean.data, level)
+                 mean.indptr.astype(np.int64), mean.indices.astype(np.int32), mean.data, level)
                 for lo, hi in document_ranges(hidden.doc_ptr)
             ],
         )  # fmt: skip
@@ -199,7 +200,8 @@ def _halves(known: Known) -> tuple[Known, Known]:
     for parity in (0, 1):
         tokens = (known.tokens + 1 - parity) // 2
         ptr = np.concatenate(([0], np.cumsum(tokens))).astype(np.int64)
-        halves.append(known._replace(doc_ptr=ptr, word=known.word[place % 2 == parity]))
+        word = known.word[place % 2 == parity]
+        halves.append(freeze(ptr, word, known.unknown, known.doc_names))
     return halves[0], halves[1]
 
 
