@@ -43,7 +43,9 @@ def demo() -> None:
     """Train both samplers on the docstrings and draw their traces beside some topics."""
     corpus = polyaurn.datasets.python_docs()
     fitted = {
-        sampler: polyaurn.LDA(40, max_iter=300, sampler=sampler, evaluate_every=2).fit(corpus)
+        sampler: polyaurn.LDA(
+            40, max_iter=300, sampler=sampler, evaluate_every=2, warm_start="random"
+        ).fit(corpus)
         for sampler in ("polya-urn", "partially-collapsed")
     }
     figure, (left, right) = plt.subplots(
