@@ -11,7 +11,7 @@ from faults import plant
 from polyaurn import LDA, Corpus, InputError, TopicModel, datasets
 from polyaurn.evaluate import document_completion, held_out, left_to_right
 from polyaurn.inference import in_words_of
-from polyaurn.state import Priors, make_priors
+from polyaurn.state import make_priors
 
 
 def tiny_model(K=2, V=3, seed=0, alpha=0.4, beta=0.3):
@@ -237,4 +237,3 @@ def test_halves_share_out_every_word():
     seen, hidden = held_out._halves(known)
     assert seen.word.tolist() == [0, 0, 1, 2]
     assert hidden.word.tolist() == [0, 1]
-    assert isinstance(tiny_model().priors, Priors)

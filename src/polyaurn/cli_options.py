@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+INTERRUPTED = 130  # exit code after Ctrl-C
 CorpusPath = Annotated[
     Path,
     typer.Argument(

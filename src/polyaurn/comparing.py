@@ -12,15 +12,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from polyaurn._version import __version__
 from polyaurn.corpus import as_corpus
 from polyaurn.errors import InputError
 from polyaurn.kernels import SAMPLERS, check_proposals, check_sampler
 from polyaurn.rng import check_seed
 from polyaurn.schedule import make_schedule
-from polyaurn.state import check_topics, make_priors
+from polyaurn.state import check_topics, make_priors, prior_in_brief
 from polyaurn.urnfile import write_urn
 from polyaurn.workers import count_threads
 
@@ -88,6 +86,8 @@ def compare(
     priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words)
     names = check_samplers(samplers)
     check_seconds(seconds)
+    steps = check_proposals(names, mh_steps)
+    proposing = any(SAMPLERS[name].proposes for name in names)
     for name in names:  # refuse what a sampler cannot do before any of them has run
         make_schedule(
             warm_start, phi_refreshes if SAMPLERS[name].draws_phi else "auto",
@@ -101,8 +101,8 @@ def compare(
         "setting": {
             "topics": K, "seconds": seconds, "seed": check_seed(random_state),
             "threads": count_threads(n_jobs), "warm_start": warm_start,
-            "phi_refreshes": phi_refreshes, "mh_steps": check_proposals(names, mh_steps),
-            "alpha": _scalar(doc_topic_prior), "beta": _scalar(topic_word_prior),
+            "phi_refreshes": phi_refreshes, "mh_steps": steps if proposing else None,
+            "alpha": prior_in_brief(doc_topic_prior), "beta": prior_in_brief(topic_word_prior),
             "version": __version__,
         },
         "samplers": {},
@@ -115,7 +115,7 @@ def compare(
             task = found["setting"] | {
                 "path": str(path), "sampler": name,
                 "alpha": priors.alpha.tolist(), "beta": priors.beta.tolist(),
-                "mh_steps": found["setting"]["mh_steps"] if sampler.proposes else None,
+                "mh_steps": steps if sampler.proposes else None,
                 "phi_refreshes": phi_refreshes if sampler.draws_phi else "auto",
             }  # fmt: skip
             points: list[dict[str, Any]] = []
@@ -133,8 +133,6 @@ def compare(
             except KeyboardInterrupt:
                 found["complete"] = False
                 break
-            finally:
-                found["samplers"][name] = result
     return found
 
 
@@ -158,10 +156,6 @@ def check_seconds(seconds: Any) -> None:
             f"The 'seconds' parameter must be a positive number. Got {seconds!r} instead; "
             "60 is a good beginning."
         )
-
-
-def _scalar(prior: Any) -> float | str:
-    return float(prior) if np.ndim(prior) == 0 else "vector"
 
 
 def _in_own_process(task: dict[str, Any]) -> Any:

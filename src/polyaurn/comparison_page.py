@@ -62,13 +62,14 @@ def render(comparison: dict[str, Any]) -> str:
         HTML.
     """
     corpus, setting, samplers = (comparison[name] for name in ("corpus", "setting", "samplers"))
+    steps = f"Metropolis-Hastings steps {setting['mh_steps']}, " if setting["mh_steps"] else ""
     facts = (
         f"{corpus['documents']:,} documents, {corpus['words']:,} words, "
         f"{corpus['tokens']:,} tokens; "
         f"{setting['topics']:,} topics, {setting['seconds']:g} seconds each, "
         f"{setting['threads']} threads, seed {setting['seed']}, warm start "
         f"{escape(repr(setting['warm_start']))}, Phi refreshes {setting['phi_refreshes']}, "
-        f"Metropolis-Hastings steps {setting['mh_steps']}, alpha {setting['alpha']}, "
+        f"{steps}alpha {setting['alpha']}, "
         f"beta {setting['beta']}; polyaurn {setting['version']}."
     )
     stopped = (

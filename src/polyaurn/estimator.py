@@ -16,7 +16,7 @@ from polyaurn.model import TopicModel
 from polyaurn.progress import training_line
 from polyaurn.rng import check_seed
 from polyaurn.sampler import give_all_topics, sweeps
-from polyaurn.state import Info, State, check_topics, make_priors
+from polyaurn.state import Info, State, check_topics, make_priors, prior_in_brief
 
 Callback = Callable[[State, Info], Any]
 
@@ -253,8 +253,8 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                 "phi_refreshes": self.phi_refreshes,
                 "mh_steps": self.mh_steps,
                 "learn_priors_every": self.learn_priors_every,
-                "doc_topic_prior": _scalar(self.doc_topic_prior),
-                "topic_word_prior": _scalar(self.topic_word_prior),
+                "doc_topic_prior": prior_in_brief(self.doc_topic_prior),
+                "topic_word_prior": prior_in_brief(self.topic_word_prior),
             },
         )
 
@@ -312,11 +312,6 @@ class LDA(BaseEstimator):  # type: ignore[misc]
 
             raise NotFittedError("This LDA has not been trained yet; call fit first.")
         return model
-
-
-def _scalar(prior: Any) -> float | str:
-    """Return a prior as it is written in a model's header; vectors lie in its arrays."""
-    return float(prior) if np.ndim(prior) == 0 else "vector"
 
 
 def _says_stop(answer: Any) -> bool:

@@ -214,6 +214,11 @@ def _prior(value: Any, length: int, name: str, what: str) -> F64:
     return full
 
 
+def prior_in_brief(prior: Any) -> float | str:
+    """Return a prior as it is written in headers; vectors lie in arrays."""
+    return float(prior) if np.ndim(prior) == 0 else "vector"
+
+
 def topic_word_matrix(counts: Counts, n_topics: int) -> sp.csr_matrix:
     """Return the counts as a scipy CSR matrix of int32, topics by words."""
     return _columns_to_csr(counts.first, counts.last, counts.topic, counts.number, n_topics)

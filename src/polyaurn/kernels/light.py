@@ -20,7 +20,13 @@ from numba import njit
 from polyaurn.kernels.collapsed_parts import no_counts, topic_totals
 from polyaurn.kernels.counts import count_words, replace_counts
 from polyaurn.kernels.layout import Layout, even_ranges
-from polyaurn.kernels.proposals import chance_of, fill_alias, from_alias, from_document
+from polyaurn.kernels.proposals import (
+    chance_of,
+    fill_alias,
+    find_topic,
+    from_alias,
+    from_document,
+)
 from polyaurn.mapping import empty
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import F64, I64, NO_TOPIC, U16, Counts, Priors, Work
@@ -169,16 +175,10 @@ def _slot(where, size, table_topic, k, K):
 
 
 @njit(cache=True)
-def _number(first, last, topic, number, k):
+def _number(lo, hi, topic, number, k):
     """Return the count of a topic in a column."""
-    lo, hi = first, last
-    while lo < hi:
-        middle = (lo + hi) >> 1
-        if topic[middle] < k:
-            lo = middle + 1
-        else:
-            hi = middle
-    return number[lo] if lo < last and topic[lo] == k else np.int32(0)
+    j = find_topic(topic, lo, hi, k)
+    return number[j] if j >= 0 else np.int32(0)
 
 
 @njit(nogil=True, cache=True)

@@ -88,3 +88,16 @@ def from_alias(u, cut, other):
     x = u * len(cut)
     j = min(np.int64(x), len(cut) - 1)
     return j if x - j < cut[j] else np.int64(other[j])
+
+
+@njit(cache=True)
+def find_topic(topic, lo, hi, k):
+    """Return the place of a topic in a column, -1 when it is not there."""
+    end = hi
+    while lo < hi:
+        middle = (lo + hi) >> 1
+        if topic[middle] < k:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo if lo < end and topic[lo] == k else -1

@@ -19,7 +19,7 @@ from numba import njit
 from polyaurn.kernels.columns import from_prior
 from polyaurn.kernels.counts import draw_and_count
 from polyaurn.kernels.layout import Layout, block_of
-from polyaurn.kernels.proposals import chance_of, from_document
+from polyaurn.kernels.proposals import chance_of, find_topic, from_document
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I32, I64, U16, Counts, Phi, Priors, Work
 from polyaurn.workers import Workers
@@ -74,7 +74,7 @@ def _draw_documents(
             v, k = word[i], np.int64(z[i])
             m[k] -= 1
             start, K_v = np.uint64(first[v]), last[v] - first[v]
-            j = _find(topic, first[v], last[v], k)  # the topic's place in the column
+            j = find_topic(topic, first[v], last[v], k)  # the topic's place in the column
             w = weight[j] if j >= 0 else np.uint32(0)
             for step in range(steps):
                 u = chance_of(key_a, key_b, i, 4 * step) * sigma_a[v]
@@ -90,7 +90,7 @@ def _draw_documents(
                 if c == k:
                     accepted += 1
                     continue
-                other = _find(topic, first[v], last[v], c)
+                other = find_topic(topic, first[v], last[v], c)
                 if other >= 0 and chance_of(key_a, key_b, i, 4 * step + 3) * w < weight[other]:
                     k, j, w = c, other, weight[other]
                     accepted += 1
@@ -101,16 +101,3 @@ def _draw_documents(
         for i in range(begin, end):
             m[new[i]] = 0
     return proposed, accepted
-
-
-@njit(cache=True)
-def _find(topic, lo, hi, k):
-    """Return the place of a topic in a column, -1 when it is not there."""
-    end = hi
-    while lo < hi:
-        middle = (lo + hi) >> 1
-        if topic[middle] < k:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo if lo < end and topic[lo] == k else -1
