@@ -19,7 +19,7 @@ PAGES = [
 MODULES = [
     name
     for name in ["polyaurn"]
-    + [m.name for m in pkgutil.iter_modules(polyaurn.__path__, "polyaurn.") if not m.ispkg]
+    + [m.name for m in pkgutil.walk_packages(polyaurn.__path__, "polyaurn.") if not m.ispkg]
     if name != "polyaurn.cli"
 ]
 

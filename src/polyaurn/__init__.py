@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from polyaurn import datasets as datasets
     from polyaurn import diagnostics as diagnostics
     from polyaurn import evaluate as evaluate
+    from polyaurn import posterior as posterior
     from polyaurn.comparing import compare
     from polyaurn.corpus import Corpus
     from polyaurn.errors import InputError
@@ -33,7 +34,7 @@ _HOME = {
     "read_corpus": "polyaurn.readers",
     "sweeps": "polyaurn.sampler",
 }
-_MODULES = ("datasets", "diagnostics", "evaluate")
+_MODULES = ("datasets", "diagnostics", "evaluate", "posterior")
 
 __all__ = [
     "LDA",
@@ -47,6 +48,7 @@ __all__ = [
     "evaluate",
     "import_corpus",
     "load",
+    "posterior",
     "read_corpus",
     "sweeps",
 ]

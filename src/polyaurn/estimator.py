@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,12 +11,16 @@ from sklearn.base import BaseEstimator
 
 from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.errors import InputError
-from polyaurn.kernels import DEFAULT_SAMPLER
+from polyaurn.kernels import DEFAULT_SAMPLER, SAMPLERS, check_sampler
 from polyaurn.model import TopicModel
 from polyaurn.progress import training_line
 from polyaurn.rng import check_seed
 from polyaurn.sampler import give_all_topics, sweeps
 from polyaurn.state import Info, State, check_topics, make_priors, prior_in_brief
+from polyaurn.workers import count_threads
+
+if TYPE_CHECKING:
+    from polyaurn.posterior import Posterior
 
 Callback = Callable[[State, Info], Any]
 
@@ -86,6 +90,8 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         the word)).
     model_ : TopicModel
         All of the above as one immutable object that can be saved.
+    posterior_ : Posterior
+        Draws, after `sample_posterior`.
     corpus_ : Corpus
         What was trained on.
     n_iter_ : int
@@ -164,20 +170,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         state: State | None = None
         with training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line:
             chain = sweeps(
-                corpus,
-                self.n_components,
-                doc_topic_prior=self.doc_topic_prior,
-                topic_word_prior=self.topic_word_prior,
-                sampler=self.sampler,
-                random_state=seed,
-                n_jobs=self.n_jobs,
-                evaluate_every=self.evaluate_every,
-                max_iter=self.max_iter,
-                warm_start=self.warm_start,
-                phi_refreshes=self.phi_refreshes,
-                mh_steps=self.mh_steps,
-                learn_priors_every=self.learn_priors_every,
-                on_compile=line.compiling,
+                corpus, random_state=seed, max_iter=self.max_iter, **self._options(line.compiling)
             )
             try:
                 for state, info in chain:
@@ -207,6 +200,116 @@ class LDA(BaseEstimator):  # type: ignore[misc]
             Rows sum to one; see `TopicModel.doc_topics`.
         """
         return self.fit(X).model_.doc_topics()
+
+    def sample_posterior(
+        self,
+        X: Any,
+        *,
+        chains: int = 4,
+        draws: int = 100,
+        thin: int = 10,
+        words: Any = None,
+        topics: Any = None,
+        documents: Any = None,
+        theta_mean: bool = True,
+    ) -> "Posterior":
+        """Run several chains, and keep draws of each after `max_iter` sweeps of burn-in.
+
+        Chains differ by their seeds, `random_state` and the numbers that follow, and run one
+        after another. Topics of later chains are given the numbers of the first chain's that
+        they match best. The estimator is trained afterwards: its model is the first chain's last
+        state. When interrupted (Ctrl-C), draws so far are in ``posterior_``. Callbacks are not
+        called.
+
+        Parameters
+        ----------
+        X : Corpus, sparse or dense matrix of counts, or sequence of str
+            The documents.
+        chains : int
+            How many.
+        draws : int
+            Draws of each.
+        thin : int
+            Sweeps between two draws.
+        words : sequence of str or int, optional
+            Keep draws of Phi for these words.
+        topics : sequence of int, optional
+            Keep draws of Phi, and of Theta, for these topics alone; with neither words nor
+            documents named, Phi of all words.
+        documents : sequence of str or int, optional
+            Keep draws of Theta for these documents.
+        theta_mean : bool
+            Keep the mean of Theta, which may need more memory than anything else.
+
+        Returns
+        -------
+        Posterior
+            Log posterior, sizes of topics and priors of every draw; means; what was named.
+
+        Examples
+        --------
+        >>> import polyaurn
+        >>> corpus = polyaurn.datasets.generate(n_documents=60, n_words=80, n_topics=3)
+        >>> lda = polyaurn.LDA(3, max_iter=40, verbose=False)
+        >>> posterior = lda.sample_posterior(corpus, chains=2, draws=20, thin=2, documents=[0])
+        >>> posterior.theta.shape
+        (2, 20, 1, 3)
+        >>> posterior.summary()[0]["quantity"]
+        'log_posterior'
+        """
+        from polyaurn.posterior.choice import make_choice
+        from polyaurn.posterior.result import Chain
+        from polyaurn.posterior.sampling import gather, sample
+
+        numbers = {"max_iter": self.max_iter, "chains": chains, "draws": draws, "thin": thin}
+        for name, value in numbers.items():
+            check_whole(value, name)
+        corpus = as_corpus(X)
+        K = check_topics(self.n_components)
+        seed = check_seed(self.random_state)
+        choice = make_choice(corpus, K, words, topics, documents)
+        law = SAMPLERS[check_sampler(self.sampler)].law_of(count_threads(self.n_jobs))
+        trace: list[dict[str, Any]] = []
+        last: list[State] = []
+        kept: list[Chain] = []
+        self.__dict__.pop("posterior_", None)
+        n_sweeps = chains * (self.max_iter + draws * thin)
+        with training_line(n_sweeps, corpus.n_tokens, show=self.verbose) as line:
+
+            def tell(done: int, state: State, info: Info) -> None:
+                line.sweep(info._replace(sweep=done + info.sweep))
+                if not done:
+                    trace.append(info.record())
+                    last[:] = [state._replace(phi=None, parts=())]
+
+            try:
+                sample(
+                    corpus, self._options(line.compiling), burn_in=self.max_iter, chains=chains,
+                    draws=draws, thin=thin, choice=choice, theta_mean=theta_mean, seed=seed,
+                    tell=tell, into=kept,
+                )  # fmt: skip
+            finally:
+                if last:
+                    self._keep(corpus, last[0], trace, seed)
+                if kept:
+                    self.posterior_ = gather(corpus, kept, choice, law)
+        return self.posterior_
+
+    def _options(self, on_compile: Callable[[], None]) -> dict[str, Any]:
+        """Return parameters for `sweeps`, but for the seed and the number of sweeps."""
+        return {
+            "n_components": self.n_components,
+            "doc_topic_prior": self.doc_topic_prior,
+            "topic_word_prior": self.topic_word_prior,
+            "sampler": self.sampler,
+            "n_jobs": self.n_jobs,
+            "evaluate_every": self.evaluate_every,
+            "warm_start": self.warm_start,
+            "phi_refreshes": self.phi_refreshes,
+            "mh_steps": self.mh_steps,
+            "learn_priors_every": self.learn_priors_every,
+            "on_compile": on_compile,
+        }
 
     def transform(self, X: Any, *, sparse: bool = False) -> Any:
         """Return the mixtures of topics of documents, the topics staying as they are.
@@ -312,6 +415,14 @@ class LDA(BaseEstimator):  # type: ignore[misc]
 
             raise NotFittedError("This LDA has not been trained yet; call fit first.")
         return model
+
+
+def check_whole(value: Any, name: str) -> None:
+    """Refuse a number that is not whole, or below one."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(
+            f"The '{name}' parameter must be a whole number, at least 1. Got {value!r} instead."
+        )
 
 
 def _says_stop(answer: Any) -> bool:

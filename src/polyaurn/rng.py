@@ -41,6 +41,7 @@ class Purpose(IntEnum):
     ENTER = 12  # first topic of a token whose document joins a running chain
     FOLD = 13  # topic of a token of a new document
     LEFT_TO_RIGHT = 14  # the same, when held-out documents are scored
+    POSTERIOR = 15  # Phi and Theta of a draw that is kept, given its topics
 
 
 class Key(NamedTuple):
