@@ -20,6 +20,7 @@ from polyaurn.cli_options import (
     reads_corpus,
 )
 from polyaurn.cli_steps import (
+    check_not_both,
     check_trace,
     check_words,
     fit_and_save,
@@ -37,6 +38,7 @@ from polyaurn.errors import InputError
 UsageError: Any = typer.BadParameter.__bases__[0]  # of click, or of the copy typer brings
 DEMO_FOLDER = Path("polyaurn-demo")
 OPTIONS = {  # what the command line calls the parameters of Python
+    "n_components": "--topics",
     "max_iter": "--sweeps",
     "doc_topic_prior": "--alpha",
     "topic_word_prior": "--beta",
@@ -121,10 +123,22 @@ def train(
     learn_priors_every: Annotated[
         int, typer.Option(help="Learn alpha and beta every so many sweeps; 0 keeps them.")
     ] = 0,
+    checkpoint_every: Annotated[
+        str,
+        typer.Option(
+            help="Sweeps between checkpoints, or a time: '30s', '5min', '1h'; 'auto' is a minute."
+        ),
+    ] = "auto",
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on from the last checkpoint; start if there is none."),
+    ] = False,
     trace: Annotated[
         Path | None, typer.Option(help="Also write the trace here, a JSON record a sweep.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a model in the folder.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a model or a run in the folder.")
+    ] = False,
     words: Words = 10,
     quiet: Quiet = False,
     *,
@@ -134,24 +148,29 @@ def train(
 
     Example: polyaurn train reviews.csv --text-column review --topics 50 --min-count 5 --out model
 
-    Ctrl-C ends the training after the sweep and keeps the model so far.
+    The run is kept in the folder while it goes on. Ctrl-C ends it after the sweep; it, and a run
+    that was killed, go on with the same command and --resume, to the same model in every byte.
     """
     from polyaurn.kernels import check_proposals, check_sampler
     from polyaurn.state import check_topics
     from polyaurn.store import check_target
+    from polyaurn.store.checkpoints import read_every
 
     check_topics(topics, "--topics")
     check_proposals([check_sampler(sampler, "--sampler")], mh_steps)
-    check_target(out, force=force, name="--out")
+    check_not_both(resume, force)
+    check_target(out, force=force or resume, name="--out")
     check_words(words)
-    check_trace(trace, corpus, force)
+    check_trace(trace, corpus, force or resume)
+    read_every(checkpoint_every)
     documents = read(corpus, reading, quiet=quiet)
     model, stopped = fit_and_save(
         documents,
         out=out,
-        force=force,
         trace=trace,
         quiet=quiet,
+        resume=resume,
+        checkpoint_every=checkpoint_every,
         n_components=topics,
         max_iter=sweeps,
         doc_topic_prior=prior(alpha, "--alpha"),
@@ -302,8 +321,6 @@ def demo(
     model, stopped = fit_and_save(
         corpus,
         out=out,
-        force=replace,
-        trace=None,
         quiet=quiet,
         n_components=topics,
         max_iter=sweeps,

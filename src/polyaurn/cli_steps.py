@@ -47,28 +47,56 @@ def reading_options(reading: dict[str, Any]) -> dict[str, Any]:
 
 
 def fit_and_save(
-    corpus: "Corpus", *, out: Path, force: bool, trace: Path | None, quiet: bool, **parameters: Any
+    corpus: "Corpus",
+    *,
+    out: Path,
+    trace: Path | None = None,
+    quiet: bool = False,
+    resume: bool = False,
+    **parameters: Any,
 ) -> tuple["TopicModel", bool]:
     """Train, stop on Ctrl-C, save; return the model and whether it was stopped early."""
     import warnings
 
+    from polyaurn.errors import CheckpointWarning
     from polyaurn.estimator import LDA
     from polyaurn.stopping import StopOnSignal
-    from polyaurn.store import save
+    from polyaurn.store.checkpoints import FOLDER, clear
+    from polyaurn.store.locking import locked
+    from polyaurn.store.models import write_model
     from polyaurn.tracefile import TraceFile
 
-    with StopOnSignal() as stop, TraceFile(trace) as trace_file, warnings.catch_warnings():
+    folder = out.absolute()
+    with (
+        locked(folder),
+        StopOnSignal() as stop,
+        TraceFile(trace) as trace_file,
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore", UserWarning)  # empty documents were noted already
+        warnings.simplefilter("always", CheckpointWarning)
+        warnings.showwarning = lambda message, *_, **__: note(f"Note: {message}")
+        if not resume:
+            clear(folder / FOLDER)
         lda = LDA(
             **parameters,
+            checkpoint=folder,
+            resume=resume,
             verbose=not quiet,
             callbacks=[trace_file.write, lambda state, info: stop.asked],
         )
         lda.fit(corpus)
-        save(lda.model_, out, force=force)
-    stopped = bool(stop.asked and lda.n_iter_ < lda.max_iter)
+        trace_file.rewrite(lda.trace_)
+        write_model(lda.model_, folder)
+        stopped = bool(stop.asked and lda.n_iter_ < lda.max_iter)
+        if not stopped:
+            clear(folder / FOLDER)
     if stopped:
-        note(f"Stopped after sweep {lda.n_iter_:,} of {lda.max_iter:,}; the model so far is kept.")
+        kept = "no checkpoint" if lda.checkpoint_every in ("0", "never") else "a checkpoint"
+        note(
+            f"Stopped after sweep {lda.n_iter_:,} of {lda.max_iter:,}; the model so far and {kept} "
+            f"are in {out}. Go on with the same command and --resume."
+        )
     elif not quiet:
         last = lda.trace_[-1]
         score = last["log_posterior"]
@@ -193,6 +221,15 @@ def check_words(words: int) -> None:
     """Refuse a number of words below one, before long work."""
     if words < 1:
         raise InputError(f"The '--words' option must be at least 1. Got {words} instead.")
+
+
+def check_not_both(resume: bool, force: bool) -> None:
+    """Refuse to go on with a run and to replace it at once."""
+    if resume and force:
+        raise InputError(
+            "The '--resume' option must stand without '--force'. Got both; the first goes on with "
+            "a run, the second starts anew."
+        )
 
 
 def check_trace(path: Path | None, corpus: Path, force: bool) -> None:

@@ -1,4 +1,4 @@
-"""The one error that users meet: bad input, said in one sentence."""
+"""What users meet when something is wrong: bad input, said in one sentence, and a warning."""
 
 
 class InputError(ValueError):
@@ -7,3 +7,7 @@ class InputError(ValueError):
     The message is one sentence naming the parameter, or the file and line, with what was
     expected, what came instead, and the remedy. The command line prints it and exits with 2.
     """
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint that could not be written or read; the run goes on."""

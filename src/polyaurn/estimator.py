@@ -11,11 +11,13 @@ from sklearn.base import BaseEstimator
 
 from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.errors import InputError
+from polyaurn.keeping import Keeper, describe_run, keeping
 from polyaurn.kernels import DEFAULT_SAMPLER, SAMPLERS, check_sampler
+from polyaurn.memory import check_memory
 from polyaurn.model import TopicModel
-from polyaurn.progress import training_line
+from polyaurn.progress import Report, training_line
 from polyaurn.rng import check_seed
-from polyaurn.sampler import give_all_topics, sweeps
+from polyaurn.sampler import give_all_topics, state_of, sweeps
 from polyaurn.state import Info, State, check_topics, make_priors, prior_in_brief
 from polyaurn.workers import count_threads
 
@@ -67,6 +69,16 @@ class LDA(BaseEstimator):  # type: ignore[misc]
     learn_priors_every : int
         Learn an asymmetric alpha and a symmetric beta every so many sweeps; 0, the default, keeps
         the priors as they are. What was learned is in ``model_.priors``.
+    checkpoint : str or Path, optional
+        A folder in which the run is kept while it goes on, so that it can be resumed after
+        anything short of losing the disk; `save` may use the same one.
+    checkpoint_every : int or str
+        Sweeps between checkpoints, or a time such as "5min", "30s" or "1h"; "auto" is a minute,
+        or longer where a checkpoint takes more than a second, and "never" keeps none.
+    resume : bool
+        Go on from the newest checkpoint in the folder, or start where there is none. The result
+        is the same in every byte as that of a run which was never interrupted, for any number
+        of threads. Corpus and parameters must be the same; `max_iter` may be larger.
     callbacks : callable or sequence of callables, optional
         Each is called after every sweep with the state and its `Info`; one that returns True
         ends the training there.
@@ -125,6 +137,9 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         phi_refreshes: int | str = "auto",
         mh_steps: int | None = None,
         learn_priors_every: int = 0,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int | str = "auto",
+        resume: bool = False,
         callbacks: Callback | Iterable[Callback] | None = None,
         verbose: bool = True,
     ) -> None:
@@ -140,6 +155,9 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         self.phi_refreshes = phi_refreshes
         self.mh_steps = mh_steps
         self.learn_priors_every = learn_priors_every
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
         self.callbacks = callbacks
         self.verbose = verbose
 
@@ -166,23 +184,60 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         callbacks = _as_callbacks(self.callbacks)
         if corpus.n_empty:
             warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
+        check_whole(self.max_iter, "max_iter")
+        K = check_topics(self.n_components)
+        make_priors(self.doc_topic_prior, self.topic_word_prior, K, corpus.n_words)
+        check_memory(corpus.n_tokens, corpus.n_words, K, check_sampler(self.sampler))
+        with (
+            keeping(self.checkpoint, self.checkpoint_every, self._run(corpus, seed),
+                    resume=self.resume, any_seed=self.random_state is None) as keeper,
+            training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line,
+        ):  # fmt: skip
+            self._train(corpus, seed, callbacks, keeper, line)
+        return self
+
+    def _train(
+        self, corpus: Corpus, seed: int, callbacks: list[Callback], keeper: Keeper, line: Report
+    ) -> None:
+        """Sweep from where the run stands; keep its last state, whatever happens."""
         trace: list[dict[str, Any]] = []
         state: State | None = None
-        with training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line:
-            chain = sweeps(
-                corpus, random_state=seed, max_iter=self.max_iter, **self._options(line.compiling)
-            )
-            try:
-                for state, info in chain:
-                    trace.append(info.record())
-                    line.sweep(info)
-                    if any([_says_stop(callback(state, info)) for callback in callbacks]):
-                        break
-                    state = state._replace(phi=None)  # free its memory while the next is drawn
-            finally:
-                if state is not None:
-                    self._keep(corpus, state, trace, seed)
-        return self
+        before, start = 0.0, None
+        if keeper.saved is not None:
+            start, trace = keeper.saved.halt, keeper.saved.trace
+            before = float(trace[-1]["seconds"]) if trace else 0.0
+            seed = keeper.saved.run["random_state"]
+        if start is not None and start.sweep == self.max_iter:
+            state = state_of(corpus, start, self.n_components, self.sampler, self.n_jobs)
+            self._keep(corpus, state, trace, seed)
+            return
+        chain = sweeps(
+            corpus, random_state=seed, max_iter=self.max_iter, start=start,
+            **self._options(line.compiling),
+        )  # fmt: skip
+        del start
+        keeper.forget()
+        try:
+            for state, info in chain:
+                info = info._replace(seconds=before + info.seconds)
+                trace.append(info.record())
+                line.sweep(info)
+                if any([_says_stop(callback(state, info)) for callback in callbacks]):
+                    break
+                state = state._replace(phi=None)  # free its memory while the next is drawn
+                keeper.after(state, trace)
+        finally:
+            if state is not None:
+                keeper.write(state, trace)
+                self._keep(corpus, state, trace, seed)
+
+    def _run(self, corpus: Corpus, seed: int) -> dict[str, Any]:
+        """Return what fixes the chain, to know it again when it is resumed."""
+        fixed = ("n_components", "doc_topic_prior", "topic_word_prior", "max_iter", "sampler",
+                 "evaluate_every", "warm_start", "phi_refreshes", "mh_steps",
+                 "learn_priors_every")  # fmt: skip
+        parameters = {name: getattr(self, name) for name in fixed} | {"random_state": seed}
+        return describe_run(parameters, corpus, count_threads(self.n_jobs))
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Train, and return the mixture of topics of each document.
@@ -358,6 +413,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                 "learn_priors_every": self.learn_priors_every,
                 "doc_topic_prior": prior_in_brief(self.doc_topic_prior),
                 "topic_word_prior": prior_in_brief(self.topic_word_prior),
+                "run": self._run(corpus, seed),
             },
         )
 

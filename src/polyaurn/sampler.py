@@ -19,6 +19,7 @@ from polyaurn.state import (
     NO_TOPIC,
     WHOLE,
     Cost,
+    Halt,
     Info,
     Phi,
     Priors,
@@ -125,7 +126,7 @@ def sweeps(
     phi_refreshes: int | str = "auto",
     mh_steps: int | None = None,
     learn_priors_every: int = 0,
-    start: State | None = None,
+    start: State | Halt | None = None,
     on_compile: Callable[[], None] | None = None,
 ) -> Iterator[tuple[State, Info]]:
     """Iterate over the sweeps of a chain; stop when you like.
@@ -168,7 +169,7 @@ def sweeps(
     learn_priors_every : int
         Learn an asymmetric alpha and a symmetric beta from the topics every so many sweeps, once
         all documents are in and the start is over; 0 keeps the priors as they are.
-    start : State, optional
+    start : State or Halt, optional
         Go on from here instead of from topics drawn uniformly.
     on_compile : callable, optional
         Called without arguments when kernels have to be compiled, which happens once on a
@@ -229,24 +230,24 @@ def _chain(
     max_iter: int | None,
     schedule: Schedule,
     learn_priors_every: int,
-    state: State | None,
+    start: State | Halt | None,
     on_compile: Callable[[], None] | None,
 ) -> Iterator[tuple[State, Info]]:
     with Workers(threads) as workers:
         warm_up(kernels, on_compile)
         layout = kernels.make_layout(corpus, K, workers)
-        if state is None:
-            share = schedule.plan(0).share
-            blocks = None if share == WHOLE else np.flatnonzero(layout.share <= share)
-            z = kernels.start(layout, seed, blocks)
-            state = State(z, kernels.count(layout, z, workers), 0, share=share)
-            del z
-            release(corpus.word)  # a corpus on disk need not be in memory while sweeps go on
+        if isinstance(start, State):
+            state = start._replace(phi=None, parts=())
         else:
-            state = state._replace(phi=None, parts=())
-            priors = state.priors or priors
-            if state.share < WHOLE:
-                _check_share(layout, state)
+            halt = start or _beginning(layout, kernels, seed, schedule)
+            counts = kernels.count(layout, halt.z, workers)
+            state = State(halt.z, counts, halt.sweep, share=halt.share, priors=halt.priors)
+            del halt
+            release(corpus.word)  # a corpus on disk need not be in memory while sweeps go on
+        if start is not None and start.share < WHOLE:
+            _check_share(layout, state)
+        del start
+        priors = state.priors or priors
         tokens = np.add.reduceat(
             np.diff(corpus.doc_ptr)[layout.documents], layout.blocks[:-1], dtype=np.int64
         )  # of each block
@@ -295,6 +296,44 @@ def _chain(
                 ),
             )
             state = state._replace(phi=None)  # free its memory while the next is drawn
+
+
+def _beginning(layout: Any, kernels: KernelSet, seed: int, schedule: Schedule) -> Halt:
+    """Return where a chain begins: topics drawn uniformly, for the documents that are in."""
+    share = schedule.plan(0).share
+    blocks = None if share == WHOLE else np.flatnonzero(layout.share <= share)
+    return Halt(kernels.start(layout, seed, blocks), 0, share)
+
+
+def state_of(
+    corpus: Corpus, halt: Halt, n_topics: int, sampler: str, n_jobs: int | None = -1
+) -> State:
+    """Return the state of a chain that was halted.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    halt : Halt
+        Where the chain stopped.
+    n_topics : int
+        K.
+    sampler : str
+        Its name.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    State
+        With its counts, counted again.
+    """
+    _check_start(halt, corpus, n_topics)
+    kernels = load_kernels(sampler)
+    with Workers(count_threads(n_jobs)) as workers:
+        layout = kernels.make_layout(corpus, n_topics, workers)
+        counts = kernels.count(layout, halt.z, workers)
+    return State(halt.z, counts, halt.sweep, share=halt.share, priors=halt.priors)
 
 
 def give_all_topics(
@@ -366,7 +405,7 @@ def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) ->
 
 def _check_start(start: Any, corpus: Corpus, K: int) -> None:
     expected = f"a State of this corpus ({corpus.n_tokens:,} tokens) with at most {K:,} topics"
-    if not isinstance(start, State):
+    if not isinstance(start, State | Halt):
         raise InputError(
             f"The 'start' parameter must be {expected}. Got {type(start).__name__} instead."
         )
@@ -377,6 +416,8 @@ def _check_start(start: Any, corpus: Corpus, K: int) -> None:
             f"The 'start' parameter must be {expected}. Got one of {len(start.z):,} tokens and "
             f"{topics:,} topics; use the corpus and the number of topics it came from."
         )
+    if isinstance(start, Halt):
+        return
     try:
         check_invariants(corpus.word, corpus.n_words, K, start)
     except AssertionError as error:

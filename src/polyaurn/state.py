@@ -87,6 +87,15 @@ class State(NamedTuple):
     priors: Priors | None = None
 
 
+class Halt(NamedTuple):
+    """Where a chain stopped: of a State, what cannot be computed again; see there."""
+
+    z: U16
+    sweep: int
+    share: int = WHOLE
+    priors: Priors | None = None
+
+
 class Work(NamedTuple):
     """What a z step did: steps, and for Metropolis-Hastings proposals and those accepted.
 

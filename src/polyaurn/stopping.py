@@ -1,5 +1,6 @@
 """Ctrl-C and SIGTERM ask for a stop; the training loop looks and ends after the sweep."""
 
+import os
 import signal
 import sys
 import threading
@@ -8,7 +9,7 @@ from typing import Any
 
 
 class StopOnSignal:
-    """While active, the first Ctrl-C or SIGTERM sets `asked`; a second one stops at once."""
+    """While active, the first Ctrl-C or SIGTERM sets `asked`; a second one ends the process."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -22,7 +23,8 @@ class StopOnSignal:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.asked:
-            raise KeyboardInterrupt
+            print("\nStopped at once; the last checkpoint is kept.", file=sys.stderr, flush=True)
+            os._exit(130)  # what is half done is thrown away when the run goes on
         self.asked = True
         print("\nStopping after this sweep; again to stop at once.", file=sys.stderr, flush=True)
 

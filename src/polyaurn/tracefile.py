@@ -24,12 +24,22 @@ class TraceFile:
 
     def write(self, state: Any, info: Info) -> None:
         """Add one record; usable as a callback of `LDA`."""
+        self._add([info.record()])
+
+    def rewrite(self, records: list[dict[str, Any]]) -> None:
+        """Put all records in place of those so far, the ones before a resumption included."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self._add(records)
+
+    def _add(self, records: list[dict[str, Any]]) -> None:
         if self._path is None:
             return
         try:
             if self._file is None:
                 self._file = self._part.open("w", encoding="utf-8", buffering=1)
-            self._file.write(json.dumps(info.record()) + "\n")
+            self._file.writelines(json.dumps(record) + "\n" for record in records)
         except OSError as error:
             raise InputError(
                 f"The trace '{self._path}' cannot be written: {error.strerror}. Choose another "
