@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from polyaurn.corpus import Corpus
     from polyaurn.errors import InputError
     from polyaurn.estimator import LDA
+    from polyaurn.grid import topic_grid
     from polyaurn.importing import import_corpus
     from polyaurn.model import TopicModel
     from polyaurn.readers import read_corpus
@@ -32,6 +33,7 @@ _HOME = {
     "load": "polyaurn.store",
     "read_corpus": "polyaurn.readers",
     "sweeps": "polyaurn.sampler",
+    "topic_grid": "polyaurn.grid",
 }
 _MODULES = ("datasets", "diagnostics", "evaluate")
 
@@ -49,6 +51,7 @@ __all__ = [
     "load",
     "read_corpus",
     "sweeps",
+    "topic_grid",
 ]
 
 
