@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from polyaurn.corpus import Corpus
     from polyaurn.errors import InputError
     from polyaurn.estimator import LDA
+    from polyaurn.grid import topic_grid
     from polyaurn.importing import import_corpus
     from polyaurn.model import TopicModel
     from polyaurn.readers import read_corpus
@@ -33,6 +34,7 @@ _HOME = {
     "load": "polyaurn.store",
     "read_corpus": "polyaurn.readers",
     "sweeps": "polyaurn.sampler",
+    "topic_grid": "polyaurn.grid",
 }
 _MODULES = ("datasets", "diagnostics", "evaluate", "posterior")
 
@@ -51,6 +53,7 @@ __all__ = [
     "posterior",
     "read_corpus",
     "sweeps",
+    "topic_grid",
 ]
 
 

@@ -8,6 +8,7 @@ from zlib import crc32
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 WIDTH, HEIGHT = 620, 380
 LEFT, RIGHT, TOP, BOTTOM = 76, 16, 34, 48
+LABEL_WIDTH = 34
 
 Points = Sequence[tuple[float, float]]
 
@@ -19,6 +20,8 @@ def line_chart(
     x_label: str,
     y_label: str,
     y_from: float | None = None,
+    points: Points = (),
+    log_x: bool = False,
 ) -> str:
     """Draw lines through points.
 
@@ -30,16 +33,27 @@ def line_chart(
         What is shown.
     y_from : float, optional
         Where the y axis begins; what lies below is cut off. All is shown when not given.
+    points : sequence of pairs
+        Shown as rings, without a line.
+    log_x : bool
+        Space the x axis by logarithms, and write numbers where there are points.
 
     Returns
     -------
     str
         An ``<svg>`` element.
     """
-    points = [point for line in series.values() for point in line]
-    xs, ys = [x for x, _ in points] or [0.0, 1.0], [y for _, y in points] or [0.0, 1.0]
-    x_axis = _Axis(min(0.0, *xs), max(xs), LEFT, WIDTH - RIGHT)
-    y_axis = _Axis(min(ys) if y_from is None else y_from, max(ys), HEIGHT - BOTTOM, TOP)
+    shown = [point for line in (*series.values(), points) for point in line]
+    xs, ys = [x for x, _ in shown] or [0.0, 1.0], [y for _, y in shown] or [0.0, 1.0]
+    inset = 12 if points else 0  # room for rings at the edges
+    x_axis = (
+        _LogAxis(xs, LEFT + inset, WIDTH - RIGHT - inset)
+        if log_x and shown
+        else _Axis(min(0.0, *xs), max(xs), LEFT, WIDTH - RIGHT)
+    )
+    y_axis = _Axis(
+        min(ys) if y_from is None else y_from, max(ys), HEIGHT - BOTTOM - inset, TOP + inset
+    )
     marks = [f'<text font-weight="600" font-size="14" x="{LEFT}" y="20">{escape(title)}</text>']
     for x, label in x_axis.ticks():
         at = x_axis.place(x)
@@ -72,6 +86,11 @@ def line_chart(
                 f'<path fill="none" stroke="{colour}" stroke-width="2" d="M{path}">'
                 f"<title>{escape(name)}</title></path>"
             )
+    for x, y in points:
+        marks.append(
+            f'<circle cx="{x_axis.place(x):.1f}" cy="{y_axis.place(y):.1f}" r="3.5" fill="none" '
+            f'stroke="#555"><title>{x:g}: {y:.4f}</title></circle>'
+        )
     marks.append("</g>")
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}" '
@@ -117,6 +136,25 @@ class _Axis:
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         decimals = max(0, -math.floor(math.log10(step) + 1e-9))
         return [(i * step, f"{i * step:,.{decimals}f}") for i in range(first, last + 1)]
+
+
+class _LogAxis(_Axis):
+    """From positive numbers to places, by their logarithms."""
+
+    def __init__(self, values: Sequence[float], begin: float, end: float) -> None:
+        super().__init__(math.log(min(values)), math.log(max(values)), begin, end)
+        self._values = sorted(set(values))
+
+    def place(self, value: float) -> float:
+        return super().place(math.log(value))
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return the numbers themselves, but for those that would lie on each other."""
+        chosen: list[tuple[float, str]] = []
+        for value in self._values:
+            if not chosen or self.place(value) - self.place(chosen[-1][0]) > LABEL_WIDTH:
+                chosen.append((value, f"{value:,g}"))
+        return chosen
 
 
 def _colours(n: int) -> list[str]:

@@ -6,9 +6,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from polyaurn.charts import STYLE, legend, line_chart
+from polyaurn.charts import legend, line_chart
 from polyaurn.errors import InputError
 from polyaurn.kernels import SAMPLERS
+from polyaurn.pages import STYLE, cell, write_whole
 
 LAWS = {
     "exact": "has the posterior as its law",
@@ -19,14 +20,6 @@ _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Samplers compared</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
-body {{ font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 1300px; margin: 2em auto;
-  padding: 0 1.2em; }}
-h1 {{ font-size: 1.5em; margin-bottom: .2em; }} h2 {{ font-size: 1.15em; margin-top: 2em; }}
-.charts {{ display: flex; flex-wrap: wrap; gap: 1em; }} .charts > * {{ flex: 1 1 480px; }}
-table {{ border-collapse: collapse; }} td, th {{ padding: .3em .9em .3em 0; text-align: right; }}
-th {{ border-bottom: 1px solid #999; font-weight: 600; }} td {{ border-bottom: 1px solid #eee; }}
-td:first-child, th:first-child, td.words, td.law, th.law {{ text-align: left; }}
-.best {{ font-weight: 700; }} .small {{ color: #666; font-size: .9em; }}
 {style}
 </style></head><body>
 <h1>Samplers compared</h1>
@@ -124,22 +117,16 @@ def _rows(samplers: dict[str, Any], tokens: int) -> str:
         cells = [
             f'<td title="{escape(SAMPLERS[name].about)}">{escape(name)}</td>',
             f'<td class="law" title="{LAWS[found["law"]]}">{found["law"]}</td>',
-            _cell(found.get("sweeps"), "{:,}"),
-            _cell(found.get("tokens_per_second"), "{:.1f}", 1e6),
-            _cell(levels[-1] if levels else None, "{:.4f}", tokens),
-            _cell(sum(coherence) / len(coherence) if coherence else None, "{:.1f}"),
-            _cell(found.get("diversity"), "{:.2f}"),
-            _cell(found.get("acceptance"), "{:.0%}"),
-            _cell(found.get("peak_bytes"), "{:,.0f} MB", 1e6),
+            cell(found.get("sweeps"), "{:,}"),
+            cell(found.get("tokens_per_second"), "{:.1f}", 1e6),
+            cell(levels[-1] if levels else None, "{:.4f}", tokens),
+            cell(sum(coherence) / len(coherence) if coherence else None, "{:.1f}"),
+            cell(found.get("diversity"), "{:.2f}"),
+            cell(found.get("acceptance"), "{:.0%}"),
+            cell(found.get("peak_bytes"), "{:,.0f} MB", 1e6),
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     return "".join(rows)
-
-
-def _cell(value: float | None, form: str, unit: float | None = None) -> str:
-    if value is None:
-        return "<td>&ndash;</td>"
-    return f"<td>{form.format(value if unit is None else value / unit)}</td>"
 
 
 def _topics(name: str, found: dict[str, Any]) -> str:
@@ -196,7 +183,5 @@ def write_page(comparison: dict[str, Any], path: Path) -> tuple[Path, Path]:
     numbers = path.with_suffix(".json")
     texts = {numbers: json.dumps(comparison, indent=1) + "\n", path: render(comparison)}
     for target, text in texts.items():
-        fresh = target.with_name(f".{target.name}.new")
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(target)
+        write_whole(target, text)
     return path, numbers

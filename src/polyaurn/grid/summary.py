@@ -1,0 +1,79 @@
+"""A sweep over numbers of topics in brief: means, spreads, and which number is best by what."""
+
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
+
+MEASURES = ("held_out", "completion", "coherence", "diversity", "stability")
+
+
+def summarise(
+    cells: Sequence[dict[str, Any]], matches: Callable[[int, list[int]], list[float]]
+) -> list[dict[str, Any]]:
+    """Return a row for each number of topics.
+
+    Parameters
+    ----------
+    cells : sequence of dict
+        A record for each number of topics and seed, as `polyaurn.topic_grid` makes them.
+    matches : callable
+        ``(topics, seeds) -> list``: how well topics match, for each pair of seeds.
+
+    Returns
+    -------
+    list of dict
+        "topics", "seeds", "matches" (one for each pair of seeds), and of each measure the mean and
+        the spread, the standard deviation over seeds (of stability: over pairs of seeds), None
+        where there is but one value.
+    """
+    rows = []
+    for K in sorted({cell["topics"] for cell in cells}):
+        mine = [cell for cell in cells if cell["topics"] == K]
+        row: dict[str, Any] = {"topics": K, "seeds": len(mine)}
+        for name in (*MEASURES[:-1], "train_seconds", "seconds"):
+            row[name] = _mean_and_spread([c[name] for c in mine if c[name] is not None])
+        row["matches"] = matches(K, [c["seed"] for c in mine])
+        row["stability"] = _mean_and_spread(row["matches"])
+        rows.append(row)
+    return rows
+
+
+def _mean_and_spread(values: list[float]) -> dict[str, float | None] | None:
+    if not values:
+        return None
+    spread = statistics.stdev(values) if len(values) > 1 else None
+    return {"mean": statistics.fmean(values), "spread": spread}
+
+
+def best(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return which number of topics has the highest mean of each measure, and which equal it.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        From `summarise`.
+
+    Returns
+    -------
+    dict of str to dict
+        "topics", and "equal": numbers whose mean is lower by no more than the larger spread of the
+        two, or None where there are no spreads. None for a measure without values.
+    """
+    found: dict[str, Any] = {}
+    for name in MEASURES:
+        there = {row["topics"]: row[name] for row in rows if row[name] is not None}
+        if not there:
+            found[name] = None
+            continue
+        top = max(there, key=lambda K: there[K]["mean"])
+        spreads = {K: value["spread"] for K, value in there.items()}
+        equal = None
+        if None not in spreads.values():
+            equal = [
+                K
+                for K, value in there.items()
+                if there[top]["mean"] - value["mean"] <= max(spreads[K], spreads[top])
+            ]
+            equal.remove(top)
+        found[name] = {"topics": top, "equal": equal}
+    return found
