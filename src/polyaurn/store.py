@@ -152,14 +152,14 @@ def load(path: str | Path) -> TopicModel:
             )
         facts = header["parameters"]
         K, D, V = (facts[name] for name in ("n_topics", "n_documents", "n_words"))
-        names = Numbered(D) if header["numbered_documents"] else None
+        numbered = header["numbered_documents"]
         with np.load(folder / "arrays.npz", allow_pickle=False) as arrays:
             model = TopicModel(
                 topic_word_counts=_matrix(arrays, "topic_word_counts", (K, V)),
                 doc_topic_counts=_matrix(arrays, "doc_topic_counts", (D, K)),
                 assignments=arrays["assignments"],
                 vocab=tuple(_read_lines(folder / "vocab.txt")),
-                doc_names=names or tuple(_read_lines(folder / "doc_names.txt")),
+                doc_names=Numbered(D) if numbered else tuple(_read_lines(folder / "doc_names.txt")),
                 priors=Priors(arrays["alpha"], arrays["beta"]),
                 trace=[json.loads(line) for line in _read_lines(folder / "trace.jsonl")],
                 parameters=facts,
