@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import polyaurn
+from polyaurn import exchange
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -20,6 +21,7 @@ MODULES = [
     name
     for name in ["polyaurn"]
     + [m.name for m in pkgutil.iter_modules(polyaurn.__path__, "polyaurn.") if not m.ispkg]
+    + [m.name for m in pkgutil.iter_modules(exchange.__path__, "polyaurn.exchange.")]
     if name != "polyaurn.cli"
 ]
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from polyaurn import datasets as datasets
     from polyaurn import diagnostics as diagnostics
     from polyaurn import evaluate as evaluate
+    from polyaurn import exchange as exchange
     from polyaurn.comparing import compare
     from polyaurn.corpus import Corpus
     from polyaurn.errors import InputError
@@ -33,7 +34,7 @@ _HOME = {
     "read_corpus": "polyaurn.readers",
     "sweeps": "polyaurn.sampler",
 }
-_MODULES = ("datasets", "diagnostics", "evaluate")
+_MODULES = ("datasets", "diagnostics", "evaluate", "exchange")
 
 __all__ = [
     "LDA",
@@ -45,6 +46,7 @@ __all__ = [
     "datasets",
     "diagnostics",
     "evaluate",
+    "exchange",
     "import_corpus",
     "load",
     "read_corpus",
