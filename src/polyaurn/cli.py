@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from polyaurn.cli_evaluation import compare, evaluate, infer
+from polyaurn.cli_exchange import export, import_model
 from polyaurn.cli_options import (
     INTERRUPTED,
     CorpusPath,
@@ -269,7 +270,7 @@ def info(
         typer.echo(f"{name:<{width}}  {value}")
 
 
-for command in (infer, evaluate, compare):
+for command in (infer, evaluate, compare, export, import_model):
     app.command()(stoppable(command))
 
 
