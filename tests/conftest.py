@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyaurn import Corpus, datasets
+from polyaurn import LDA, Corpus, datasets
 
 SHARED = Path(__file__).resolve().parents[1] / ".." / "shared" / "corpora"
 
@@ -38,3 +38,9 @@ def odd() -> Corpus:
     X[4] = [0, 500, 1, 0, 2, 0]
     X[5] = [1, 1, 1, 0, 1, 1]
     return Corpus.from_matrix(X)
+
+
+@pytest.fixture(scope="session")
+def trained(small) -> LDA:
+    """Train on documents in which every word occurs; `corpus_` holds them."""
+    return LDA(4, max_iter=40, verbose=False).fit(small.prune(min_count=1))

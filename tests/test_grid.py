@@ -8,11 +8,13 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from polyaurn import LDA, Corpus, InputError, cli_grid, evaluate, grid, load, topic_grid
+from polyaurn import LDA, Corpus, InputError, cli_grid, evaluate, load, topic_grid
 from polyaurn.charts import line_chart
+from polyaurn.grid import loop as grid
 from polyaurn.grid.page import render
 from polyaurn.grid.summary import best, summarise
 from polyaurn.matching import match_topics
+from polyaurn.store.models import TIMINGS
 from test_cli import run  # noqa: F401
 
 OPTIONS = {"max_iter": 12, "particles": 3, "test_share": 0.2, "n_jobs": 1, "random_state": 5}
@@ -25,11 +27,11 @@ def without_times(found):
 
 
 def bytes_of(folder):
-    """Return the bytes of all models, but for their traces, which have times."""
+    """Return the bytes of all models, but for their times."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.glob("models/*/*"))
-        if path.name != "trace.jsonl"
+        if path.name != TIMINGS
     }
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from polyaurn import datasets as datasets
     from polyaurn import diagnostics as diagnostics
     from polyaurn import evaluate as evaluate
+    from polyaurn import exchange as exchange
     from polyaurn import posterior as posterior
     from polyaurn.comparing import compare
     from polyaurn.corpus import Corpus
@@ -36,7 +37,7 @@ _HOME = {
     "sweeps": "polyaurn.sampler",
     "topic_grid": "polyaurn.grid",
 }
-_MODULES = ("datasets", "diagnostics", "evaluate", "posterior")
+_MODULES = ("datasets", "diagnostics", "evaluate", "exchange", "posterior")
 
 __all__ = [
     "LDA",
@@ -48,6 +49,7 @@ __all__ = [
     "datasets",
     "diagnostics",
     "evaluate",
+    "exchange",
     "import_corpus",
     "load",
     "posterior",

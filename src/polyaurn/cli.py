@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from polyaurn.cli_evaluation import compare, evaluate, infer
+from polyaurn.cli_exchange import export, import_model
 from polyaurn.cli_grid import sweep
 from polyaurn.cli_options import (
     INTERRUPTED,
@@ -289,7 +290,7 @@ def info(
         typer.echo(f"{name:<{width}}  {value}")
 
 
-for command in (infer, evaluate, compare, sweep):
+for command in (infer, evaluate, compare, sweep, export, import_model):
     app.command()(stoppable(command))
 
 

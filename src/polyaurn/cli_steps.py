@@ -175,7 +175,7 @@ def show_topics(
     order = in_order(model, by_size)[:most]
     if not sys.stdout.isatty():
         for k in order:
-            typer.echo(f"{k}\t{sizes[k]}\t{' '.join(listed[k])}")
+            typer.echo(f"{k}\t{sizes[k]:.0f}\t{' '.join(listed[k])}")
         return
     from rich.console import Console
     from rich.table import Table
@@ -186,7 +186,7 @@ def show_topics(
     table.add_column("tokens", justify="right")
     table.add_column("most probable words")
     for k in order:
-        table.add_row(str(k), f"{sizes[k]:,}", " ".join(listed[k]))
+        table.add_row(str(k), f"{sizes[k]:,.0f}", " ".join(listed[k]))
     Console().print(table)
 
 

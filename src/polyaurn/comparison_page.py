@@ -9,7 +9,8 @@ from typing import Any
 from polyaurn.charts import legend, line_chart
 from polyaurn.errors import InputError
 from polyaurn.kernels import SAMPLERS
-from polyaurn.pages import STYLE, cell, write_whole
+from polyaurn.pages import STYLE, cell
+from polyaurn.wholefiles import write_text
 
 LAWS = {
     "exact": "has the posterior as its law",
@@ -183,5 +184,5 @@ def write_page(comparison: dict[str, Any], path: Path) -> tuple[Path, Path]:
     numbers = path.with_suffix(".json")
     texts = {numbers: json.dumps(comparison, indent=1) + "\n", path: render(comparison)}
     for target, text in texts.items():
-        write_whole(target, text)
+        write_text(target, text)
     return path, numbers

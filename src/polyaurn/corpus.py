@@ -406,16 +406,20 @@ def as_corpus(X: Any) -> Corpus:
 
     Parameters
     ----------
-    X : Corpus, sparse or dense matrix of counts, data frame of counts, or strings
+    X : Corpus, sparse or dense matrix of counts, data frame of counts, AnnData, or strings
         The documents.
 
     Returns
     -------
     Corpus
-        A data frame's columns become the vocabulary.
+        A data frame's columns become the vocabulary, as do AnnData's genes.
     """
     if isinstance(X, Corpus):
         return X
+    from polyaurn.exchange.cells import from_anndata, is_anndata
+
+    if is_anndata(X):
+        return from_anndata(X)
     if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2):
         columns = getattr(X, "columns", None)
         return Corpus.from_matrix(X, None if columns is None else [str(name) for name in columns])

@@ -169,7 +169,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Corpus, sparse or dense matrix of counts, or sequence of str
+        X : Corpus, sparse or dense matrix of counts, AnnData, or sequence of str
             The documents. Strings are counted as `Corpus.from_texts` does by default.
         y : ignored
             For scikit-learn's sake.

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from polyaurn.errors import InputError
 from polyaurn.state import F64
+from polyaurn.wholefiles import check_new_file, new_file
 
 SUFFIXES = (".csv", ".parquet", ".npz")
 
@@ -25,28 +27,16 @@ def check_mixture_file(path: Path, *, force: bool, name: str = "--out") -> None:
     name : str
         The option's name, for the error message.
     """
-    if path.suffix not in SUFFIXES:
-        raise InputError(
-            f"The '{name}' option must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}. "
-            f"Got '{path}'; mixtures.csv opens everywhere."
-        )
-    if path.suffix == ".parquet":
-        from importlib.util import find_spec
+    check_new_file(path, force=force, what=f"'{name}' option", suffixes=SUFFIXES)
+    need_pyarrow(path, f"'{name}' option")
 
-        if find_spec("pyarrow") is None:
-            raise InputError(
-                f"The '{name}' option needs pyarrow for '{path}'; install it with: pip install "
-                "'polyaurn[parquet]', or take .csv or .npz."
-            )
-    if path.is_dir() or not path.absolute().parent.is_dir():
+
+def need_pyarrow(path: Path, what: str) -> None:
+    """Refuse a Parquet file where pyarrow is missing."""
+    if path.suffix == ".parquet" and find_spec("pyarrow") is None:
         raise InputError(
-            f"The '{name}' option must name a file in a folder that exists. Got '{path}'; create "
-            "the folder or choose another name."
-        )
-    if path.exists() and not force:
-        raise InputError(
-            f"The '{name}' option must be a new name. '{path}' is there already; choose another "
-            "name, or replace it with --force."
+            f"The {what} needs pyarrow for '{path}'; install it with: pip install "
+            "'polyaurn[parquet]', or take .csv."
         )
 
 
@@ -68,15 +58,10 @@ def write_mixtures(path: Path, doc_names: Sequence[str], theta: F64) -> Path:
     Path
         The file.
     """
-    fresh = path.with_name(f".{path.name}.new")
     columns = ["document", *(f"topic_{k}" for k in range(theta.shape[1]))]
-    try:
-        {".csv": _csv, ".parquet": _parquet, ".npz": _npz}[path.suffix](
-            fresh, columns, doc_names, theta
-        )
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    write = {".csv": _csv, ".parquet": _parquet, ".npz": _npz}[path.suffix]
+    with new_file(path) as fresh:
+        write(fresh, columns, doc_names, theta)
     return path
 
 

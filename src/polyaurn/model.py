@@ -22,7 +22,8 @@ class TopicModel:
     Attributes
     ----------
     topic_word_counts : CSR matrix of int32, K by V
-        n: how many tokens of each word have each topic.
+        n: how many tokens of each word have each topic. In a model that came from elsewhere without
+        its documents (`polyaurn.exchange`), pseudo-counts of float64.
     doc_topic_counts : CSR matrix of int32, D by K
         m: how many tokens of each document have each topic.
     assignments : ndarray of uint16, length N
@@ -104,9 +105,10 @@ class TopicModel:
         return len(self.priors.alpha)
 
     @cached_property
-    def topic_sizes(self) -> I64:
-        """Tokens of each topic."""
-        return np.asarray(self.topic_word_counts.sum(axis=1), dtype=np.int64).ravel()
+    def topic_sizes(self) -> I64 | F64:
+        """Tokens of each topic; sums of float64 where the counts are pseudo-counts."""
+        sizes = np.asarray(self.topic_word_counts.sum(axis=1)).ravel()
+        return sizes if sizes.dtype == np.float64 else sizes.astype(np.int64)
 
     @overload
     def topics(self, n_words: int = ..., *, weights: Literal[False] = ...) -> list[list[str]]: ...

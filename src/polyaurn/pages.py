@@ -1,9 +1,6 @@
-"""What pages share: their looks, and files that are written whole or not at all."""
-
-from pathlib import Path
+"""What pages share: their looks."""
 
 from polyaurn import charts
-from polyaurn.errors import InputError
 
 STYLE = (
     """
@@ -25,16 +22,3 @@ def cell(value: float | None, form: str, unit: float | None = None) -> str:
     if value is None:
         return "<td>&ndash;</td>"
     return f"<td>{form.format(value if unit is None else value / unit)}</td>"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file under a temporary name, then rename it."""
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_text(text, encoding="utf-8", newline="\n")
-        fresh.replace(path)
-    except OSError as error:
-        raise InputError(
-            f"The file '{path}' cannot be written: {error.strerror}. Free some space or choose "
-            "another folder."
-        ) from None

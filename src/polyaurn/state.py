@@ -263,6 +263,8 @@ def doc_topic_matrix(doc_ptr: I64, z: U16, n_topics: int) -> sp.csr_matrix:
         m.sum_duplicates()
         pieces.append(m)
         lo = hi
+    if not pieces:
+        return sp.csr_matrix((0, n_topics), dtype=np.int32)
     return sp.csr_matrix(sp.vstack(pieces, format="csr"))
 
 

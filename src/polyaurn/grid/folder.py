@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from polyaurn.errors import InputError
-from polyaurn.pages import write_whole
 from polyaurn.store import HEADER, check_target
+from polyaurn.store.locking import LOCK
+from polyaurn.wholefiles import write_text
 
 FORMAT = "polyaurn-sweep"
 SETTING = "setting.json"
@@ -40,7 +41,7 @@ class GridFolder:
         if (self.path / SETTING).exists():
             check_target(self.path / "models" / "new", name="out")
             return
-        if self.path.is_dir() and any(self.path.iterdir()):
+        if self.path.is_dir() and any(entry.name != LOCK for entry in self.path.iterdir()):
             raise InputError(
                 f"The 'out' parameter must be a new or empty folder, or one of an earlier sweep. "
                 f"'{path}' holds other files, which are left alone; choose another folder."
@@ -54,7 +55,7 @@ class GridFolder:
         for folder in (self.path / "cells", self.path / "models"):
             folder.mkdir(parents=True, exist_ok=True)
         if not file.exists():
-            write_whole(file, json.dumps(header, indent=1) + "\n")
+            write_text(file, json.dumps(header, indent=1) + "\n")
             return
         found = _read(file)
         there = found.get("setting")
@@ -92,7 +93,7 @@ class GridFolder:
 
     def keep(self, cell: dict[str, Any]) -> None:
         """Write a finished cell."""
-        write_whole(self._file(cell["topics"], cell["seed"]), json.dumps(cell, indent=1) + "\n")
+        write_text(self._file(cell["topics"], cell["seed"]), json.dumps(cell, indent=1) + "\n")
 
     def _file(self, topics: int, seed: int) -> Path:
         return self.path / "cells" / f"{_name(topics, seed)}.json"

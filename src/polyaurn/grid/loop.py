@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from polyaurn._version import __version__
 from polyaurn.corpus import Corpus, as_corpus
-from polyaurn.errors import InputError
+from polyaurn.errors import CheckpointWarning, InputError
 from polyaurn.grid.folder import GridFolder
 from polyaurn.grid.page import write_page
 from polyaurn.grid.setting import MAX_SCORED, TOPICS, check_grid, make_setting
@@ -22,6 +23,7 @@ from polyaurn.kernels import DEFAULT_SAMPLER
 from polyaurn.model import TopicModel
 from polyaurn.rng import Purpose, bits, key
 from polyaurn.state import Info, make_priors
+from polyaurn.store.locking import locked
 
 TOPICS_AT_ONCE = 100  # scored for coherence, whose memory goes by the square of their words
 
@@ -119,32 +121,12 @@ def topic_grid(
     make_priors(1.0, topic_word_prior, 1, corpus.n_words)
     train, test, scored = split_documents(corpus, test_share, max_scored, random_state)
     setting = make_setting(corpus, **options)
-    folder.agree(setting)
-    wanted = [(K, seed) for seed in all_seeds for K in numbers]  # a whole curve as soon as can be
-    done = {place: cell for place in wanted if (cell := folder.cell(*place)) is not None}
-    for K, seed in wanted:
-        if (K, seed) in done:
-            continue
-        tell = partial(
-            _tell, on_progress, max_iter,
-            {"cell": 1 + len(done), "cells": len(wanted), "topics": K, "seed": seed},
-            {k: statistics.fmean(c["seconds"] for c in done.values() if c["topics"] == k)
-             for k in {k for k, _ in done}},
-            [k for k, s in wanted if (k, s) not in done and (k, s) != (K, seed)],
+    with locked(folder.path.absolute()):
+        folder.agree(setting)
+        done = _fill(
+            folder, [(K, seed) for seed in all_seeds for K in numbers],  # a whole curve first
+            train, test, scored, options, on_progress,
         )  # fmt: skip
-        begin = perf_counter()
-        model = _train(train, K, seed, tell, options)
-        model.save(folder.model(K, seed), force=True)
-        tell("scoring", max_iter, model.trace[-1]["seconds"])
-        cell = {"topics": K, "seed": seed, "model": f"models/{folder.model(K, seed).name}"}
-        cell |= _judge(model, train, test, scored, particles, random_state, n_jobs)
-        cell |= {
-            "train_seconds": model.trace[-1]["seconds"],
-            "seconds": perf_counter() - begin,
-            "version": __version__,
-        }
-        folder.keep(cell)
-        done[K, seed] = cell
     cells = [done[K, seed] for K in numbers for seed in all_seeds]
     rows = summarise(cells, partial(_matches, folder))
     found = {
@@ -162,6 +144,43 @@ def topic_grid(
     }  # fmt: skip
     write_page(found, folder.path)
     return found
+
+
+def _fill(
+    folder: GridFolder,
+    wanted: list[tuple[int, int]],
+    train: Corpus,
+    test: Corpus,
+    scored: Corpus,
+    options: dict[str, Any],
+    on_progress: Callable[[dict[str, Any]], Any] | None,
+) -> dict[tuple[int, int], dict[str, Any]]:
+    """Compute the cells that are missing; return all."""
+    max_iter, judging = options["max_iter"], ("particles", "random_state", "n_jobs")
+    done = {place: cell for place in wanted if (cell := folder.cell(*place)) is not None}
+    for K, seed in wanted:
+        if (K, seed) in done:
+            continue
+        tell = partial(
+            _tell, on_progress, max_iter,
+            {"cell": 1 + len(done), "cells": len(wanted), "topics": K, "seed": seed},
+            {k: statistics.fmean(c["seconds"] for c in done.values() if c["topics"] == k)
+             for k in {k for k, _ in done}},
+            [k for k, s in wanted if (k, s) not in done and (k, s) != (K, seed)],
+        )  # fmt: skip
+        place = folder.model(K, seed)
+        model = _train(train, K, seed, place, tell, options)
+        model.save(place, force=True)
+        trained = model.trace[-1]["seconds"]
+        tell("scoring", max_iter, trained)
+        begin = perf_counter()
+        cell = {"topics": K, "seed": seed, "model": f"models/{place.name}"}
+        cell |= _judge(model, train, test, scored, *(options[name] for name in judging))
+        seconds = trained + perf_counter() - begin
+        cell |= {"train_seconds": trained, "seconds": seconds, "version": __version__}
+        folder.keep(cell)
+        done[K, seed] = cell
+    return done
 
 
 def split_documents(
@@ -230,7 +249,12 @@ def _tell(
 
 
 def _train(
-    train: Corpus, K: int, seed: int, tell: Callable[..., None], options: dict[str, Any]
+    train: Corpus,
+    K: int,
+    seed: int,
+    kept: Path,
+    tell: Callable[..., None],
+    options: dict[str, Any],
 ) -> TopicModel:
     from polyaurn.estimator import LDA
 
@@ -239,11 +263,12 @@ def _train(
 
     taken = ("max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "n_jobs")
     lda = LDA(
-        K, random_state=seed, callbacks=after_sweep, verbose=False,
+        K, random_state=seed, checkpoint=kept, resume=True, callbacks=after_sweep, verbose=False,
         **{name: options[name] for name in taken},
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # empty documents do no harm here
+        warnings.simplefilter("default", CheckpointWarning)
         model: TopicModel = lda.fit(train).model_
     return model
 

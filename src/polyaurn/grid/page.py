@@ -9,7 +9,8 @@ from typing import Any
 
 from polyaurn.charts import line_chart
 from polyaurn.grid.summary import MEASURES
-from polyaurn.pages import STYLE, write_whole
+from polyaurn.pages import STYLE
+from polyaurn.wholefiles import write_text
 
 TITLES = {
     "held_out": "Held-out log likelihood a token",
@@ -216,7 +217,7 @@ def write_page(found: dict[str, Any], folder: Path) -> Path:
     """
     lines = io.StringIO()
     csv.writer(lines, lineterminator="\n").writerows(table(found))
-    write_whole(folder / "sweep.json", json.dumps(found, indent=1) + "\n")
-    write_whole(folder / "sweep.csv", lines.getvalue())
-    write_whole(folder / "sweep.html", render(found, str(folder)))
+    write_text(folder / "sweep.json", json.dumps(found, indent=1) + "\n")
+    write_text(folder / "sweep.csv", lines.getvalue())
+    write_text(folder / "sweep.html", render(found, str(folder)))
     return folder / "sweep.html"

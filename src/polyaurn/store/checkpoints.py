@@ -14,7 +14,8 @@ from polyaurn._version import __version__
 from polyaurn.errors import InputError
 from polyaurn.state import WHOLE, Halt, Priors, State
 from polyaurn.store.arrays import read_npz, write_npz
-from polyaurn.store.sealed import Damaged, file_of, is_temporary, seal, unseal
+from polyaurn.store.sealed import Damaged, file_of, seal, unseal
+from polyaurn.wholefiles import is_temporary
 
 FOLDER = "checkpoints"
 FORMAT = "polyaurn-checkpoint"

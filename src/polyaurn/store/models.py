@@ -20,17 +20,17 @@ from polyaurn.naming import Numbered, check_vocabulary
 from polyaurn.state import MAX_TOPICS, Priors, doc_topic_matrix
 from polyaurn.store.arrays import read_npz, write_npz
 from polyaurn.store.checkpoints import FOLDER as CHECKPOINTS
-from polyaurn.store.checkpoints import holds_checkpoint
+from polyaurn.store.checkpoints import clear, holds_checkpoint
 from polyaurn.store.locking import LOCK, locked
 from polyaurn.store.sealed import (
     Damaged,
     both_names,
     file_of,
-    is_temporary,
     replace_file,
     seal,
     unseal,
 )
+from polyaurn.wholefiles import is_temporary
 
 FORMAT = "polyaurn-model"
 FORMAT_VERSION = 2
@@ -114,7 +114,7 @@ def save(model: TopicModel, path: str | Path, *, force: bool = False) -> Path:
     path : str or Path
         The folder.
     force : bool
-        Replace a model that is there.
+        Replace a model, or the checkpoints of a run, that are there.
 
     Returns
     -------
@@ -124,6 +124,7 @@ def save(model: TopicModel, path: str | Path, *, force: bool = False) -> Path:
     target = check_target(path, force=force)
     with locked(target):
         write_model(model, target)
+        clear(target / CHECKPOINTS)
     return target
 
 

@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -17,9 +16,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from polyaurn.errors import InputError
+from polyaurn.wholefiles import temporary_name
 
 Write = Callable[[BinaryIO], object]
-_PART = ".new"  # end of temporary names, which begin with a dot
 _MOST_HEADER = 1 << 26
 
 
@@ -147,11 +146,6 @@ def file_of(folder: Path, header: dict[str, Any], name: str) -> Path:
     return folder / str(header["files"][name]["file"])
 
 
-def is_temporary(name: str) -> bool:
-    """Tell whether a file name is one that an interrupted writer left."""
-    return name.startswith(".") and name.endswith(_PART)
-
-
 def both_names(names: Iterable[str]) -> set[str]:
     """Return the names that files may have: their own, and the other one when they are replaced."""
     return {form for name in names for form in (name, _other(name))}
@@ -176,7 +170,7 @@ def flush_folder(folder: Path) -> None:
 
 def _write(target: Path, write: Write) -> dict[str, Any]:
     """Write a file to a temporary name, flush it, rename it; return its size and checksum."""
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}{_PART}")
+    part = temporary_name(target)
     try:
         with part.open("x+b") as file:
             write(file)

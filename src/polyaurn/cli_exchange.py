@@ -1,0 +1,158 @@
+"""Commands that carry models to neighbours and back: export, import-model. Heavy imports wait."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from polyaurn.cli_options import READING, ModelPath, Quiet, reads_corpus
+from polyaurn.cli_steps import note, noting_warnings, read
+from polyaurn.errors import InputError
+
+OUT = "'--out' option"
+TO = ("mallet", "ldac", "csv", "parquet")
+FROM = ("mallet", "ldac")
+TABLES = ("topics", "documents")
+
+
+@reads_corpus
+def export(
+    model: ModelPath,
+    to: Annotated[
+        str, typer.Option("--to", help="mallet, ldac, csv or parquet.", show_default=False)
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="The file: for mallet any (gzipped if it ends in .gz), for ldac NAME.beta (with "
+            "NAME.other), NAME.csv or NAME.parquet.",
+            show_default=False,
+        ),
+    ],
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="For mallet: what the model was trained on, read with the same options."),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="For csv and parquet: 'topics' (default) or 'documents'."),
+    ] = None,
+    blank: Annotated[
+        str | None, typer.Option(help="For mallet: stands for blanks in words and names, say '_'.")
+    ] = None,
+    flatten_priors: Annotated[
+        bool,
+        typer.Option("--flatten-priors", help="Write the mean where there is room for one number."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Write a model for other programs.
+
+    Example: polyaurn export model --to csv --out topics.csv
+    """
+    from polyaurn import exchange
+    from polyaurn.exchange.ldac import check_ldac_files
+    from polyaurn.exchange.tables import check_table_file
+    from polyaurn.store import load
+    from polyaurn.wholefiles import check_new_file
+
+    _one_of("--to", to, TO)
+    tabular = to in ("csv", "parquet")
+    if table is not None:
+        _one_of("--table", table, TABLES)
+    _only_for("--table", table is not None, "csv and parquet", here=tabular)
+    _only_for("--corpus", corpus is not None, "mallet", here=to == "mallet")
+    for name, (_, default) in READING.items():
+        option = f"--{name.replace('_', '-')}"
+        _only_for(option, reading[name] != default, "mallet", here=to == "mallet")
+    _only_for("--blank", blank is not None, "mallet", here=to == "mallet")
+    _only_for("--flatten-priors", flatten_priors, "mallet and ldac", here=not tabular)
+    if tabular:
+        if out.suffix != f".{to}":
+            raise InputError(f"The {OUT} must end in .{to}. Got '{out}' instead.")
+        check_table_file(out, force=force, what=OUT)
+    elif to == "ldac":
+        check_ldac_files(out, force=force, what=OUT)
+    else:
+        check_new_file(out, force=force, what=OUT)
+        if corpus is None:
+            raise InputError(
+                "The '--corpus' option must be given for mallet, whose states hold the tokens; "
+                "name the corpus the model was trained on, with the same reading options."
+            )
+    loaded = load(model)
+    if tabular:
+        make = exchange.document_table if table == "documents" else exchange.topic_table
+        exchange.write_table(make(loaded), out, force=force)
+    elif to == "ldac":
+        exchange.write_ldac_beta(loaded, out, flatten_priors=flatten_priors, force=force)
+    elif corpus is not None:
+        documents = read(corpus, reading, quiet=quiet)
+        with noting_warnings(quiet=quiet):
+            exchange.write_mallet_state(
+                loaded, documents, out, blank=blank, flatten_priors=flatten_priors, force=force
+            )
+    if not quiet:
+        note(f"{loaded!r} written to {out}")
+
+
+def import_model(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A state of MALLET, or NAME.beta of LDA-C with NAME.other beside it.",
+            show_default=False,
+        ),
+    ],
+    from_: Annotated[str, typer.Option("--from", help="mallet or ldac.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Folder for the model.", show_default=False)],
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="For ldac: file with one word a line.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="For mallet: of words and names; utf-8 if not given.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a model in the folder.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Take over a model of another program, to infer, evaluate and show topics with it.
+
+    Example: polyaurn import-model topic-state.gz --from mallet --out model
+    """
+    from polyaurn import exchange
+    from polyaurn.progress import status
+    from polyaurn.store import check_target, save
+
+    _one_of("--from", from_, FROM)
+    _only_for("--vocabulary", vocabulary is not None, "ldac", here=from_ == "ldac")
+    _only_for("--encoding", encoding is not None, "mallet", here=from_ == "mallet")
+    if from_ == "ldac" and vocabulary is None:
+        raise InputError(
+            "The '--vocabulary' option must be given for ldac, whose models hold numbers only; "
+            "name the file with one word a line."
+        )
+    check_target(out, force=force, name="--out")
+    with status(f"reading {file}", show=not quiet):
+        if from_ == "ldac":
+            model = exchange.read_ldac_beta(file, vocabulary)
+        else:
+            model = exchange.read_mallet_state(file, encoding=encoding or "utf-8")
+    save(model, out, force=force)
+    if not quiet:
+        note(f"{model!r} written to {out}; see its topics with: polyaurn topics {out}")
+
+
+def _one_of(option: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(
+            f"The '{option}' option must be {', '.join(choices[:-1])} or {choices[-1]}. Got "
+            f"{value!r} instead."
+        )
+
+
+def _only_for(option: str, given: bool, formats: str, *, here: bool) -> None:
+    if given and not here:
+        raise InputError(f"The '{option}' option is for {formats}. Leave it out here.")

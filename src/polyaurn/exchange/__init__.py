@@ -1,0 +1,27 @@
+"""Models from neighbours and for neighbours; a file for each."""
+
+from polyaurn.exchange.cells import from_anndata, to_anndata
+from polyaurn.exchange.gensim import from_gensim, to_gensim
+from polyaurn.exchange.ldac import read_ldac_beta, write_ldac_beta
+from polyaurn.exchange.mallet_read import read_mallet_state
+from polyaurn.exchange.mallet_write import write_mallet_state
+from polyaurn.exchange.pyldavis import pyldavis_arguments
+from polyaurn.exchange.sklearn import from_sklearn, to_sklearn
+from polyaurn.exchange.tables import document_table, topic_table, write_table
+
+__all__ = [
+    "document_table",
+    "from_anndata",
+    "from_gensim",
+    "from_sklearn",
+    "pyldavis_arguments",
+    "read_ldac_beta",
+    "read_mallet_state",
+    "to_anndata",
+    "to_gensim",
+    "to_sklearn",
+    "topic_table",
+    "write_ldac_beta",
+    "write_mallet_state",
+    "write_table",
+]

@@ -1,0 +1,85 @@
+"""gensim's LdaModel: variational parameters in and out."""
+
+from typing import Any
+
+import numpy as np
+
+from polyaurn.errors import InputError
+from polyaurn.exchange.parts import fitted, take_prior_out, topics_only
+from polyaurn.model import TopicModel
+from polyaurn.state import check_topics
+
+
+def from_gensim(lda: Any) -> TopicModel:
+    """Take the topics of a gensim LdaModel.
+
+    Parameters
+    ----------
+    lda : gensim.models.LdaModel
+        A trained model; LdaMulticore will do, too.
+
+    Returns
+    -------
+    TopicModel
+        Without documents. Its topics are ``lda.get_topics()`` to the precision of gensim's type;
+        pseudo-counts are ``lda.state.sstats``, priors ``lda.alpha`` and ``lda.eta``.
+    """
+    try:
+        eta = np.asarray(lda.eta, np.float64)
+        found = np.asarray(lda.state.sstats, np.float64)
+        alpha, words = np.asarray(lda.alpha, np.float64), lda.id2word
+    except AttributeError:
+        raise InputError(
+            f"The 'lda' parameter must be a gensim LdaModel. Got {type(lda).__name__} instead."
+        ) from None
+    if eta.ndim == 1 and eta.min() > 0.0 and found.min() >= 0.0:
+        counts, beta = found, eta
+    else:  # a prior for each topic: what they share is beta
+        counts, beta = take_prior_out(found + eta, np.atleast_2d(eta).min(axis=0))
+    names = "'id2word' of the gensim model"
+    try:
+        vocabulary = [str(words[v]) for v in range(found.shape[1])]
+    except KeyError as error:
+        raise InputError(f"The {names} must name each word. Number {error} has none.") from None
+    return topics_only(counts, alpha, beta, vocabulary, "gensim LdaModel", names)
+
+
+def to_gensim(model: Any) -> Any:
+    """Make a gensim LdaModel with the topics of a model.
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        What to convert.
+
+    Returns
+    -------
+    gensim.models.LdaModel
+        Of float64, ready for ``show_topics``, ``get_document_topics`` and further training. Its
+        ``id2word`` is a Dictionary, so that ``lda.id2word.doc2bow(words)`` makes its input.
+    """
+    trained = fitted(model)
+    try:
+        from gensim.corpora import Dictionary
+        from gensim.models import LdaModel
+    except ImportError:
+        raise InputError(
+            "The function to_gensim needs the package gensim. Install it with: pip install "
+            "'polyaurn[gensim]'."
+        ) from None
+    words = Dictionary()
+    words.token2id = {word: v for v, word in enumerate(trained.vocab)}
+    words.id2token = dict(enumerate(trained.vocab))
+    words.num_docs, words.num_pos = len(trained.doc_names), len(trained.assignments)
+    lda = LdaModel(
+        id2word=words,
+        num_topics=check_topics(trained.n_topics),
+        alpha=trained.priors.alpha.copy(),
+        eta=trained.priors.beta.copy(),
+        dtype=np.float64,
+        random_state=0,
+    )
+    lda.state.sstats[...] = trained.topic_word_counts.toarray()
+    lda.state.numdocs = len(trained.doc_names)
+    lda.sync_state()
+    return lda
