@@ -73,6 +73,11 @@ def test_memory_runs():
     assert "bytes a token" in out
 
 
+def test_checkpoints_runs():
+    out = run("checkpoints.py", *TINY, "--topics", "4", "--sweeps", "6", "--every", "2")
+    assert "of training at one a minute" in out
+
+
 PEERS = [
     "polyaurn-plain",
     *(
