@@ -218,7 +218,7 @@ BAD_FILES = [
     ("toy.svm", "1 1:2\n1 2:0.5\n", {}, "line 2: expected 'label id:count"),
     ("toy.svm", "1 1:2\n1 2:-1\n", {}, "line 2: expected 'label id:count"),
     ("toy.ldac", "2 0:1 1:1\n5 0:1\n", {}, "line 2: expected LDA-C"),
-    ("toy.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 1\n", {}, "Truncat"),
+    ("toy.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 1\n", {}, "truncate"),
     ("toy.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 1 0.5\n", {}, "0.5"),
     ("t.csv", "a,b\n1,2\n", {}, "has 'a', 'b'"),
     ("t.csv", "id,text\n1\n", {}, "row 2: expected at least 2 columns. Got 1"),

@@ -309,3 +309,15 @@ def test_what_an_interrupted_writer_left_is_no_obstacle(model, tmp_path):
         (folder / name).write_bytes(b"half")
     save(model, folder)
     assert load(folder).topics() == model.topics()
+
+
+def test_what_fuzzing_found_in_model_folders(model, tmp_path):
+    """A header that NumPy's tokenizer trips over; a reason as long as the file."""
+    folder = save(model, tmp_path / "m")
+    whole = (folder / "arrays.npz").read_bytes()
+    at = whole.index(b"'descr'")
+    (folder / "arrays.npz").write_bytes(whole[:at] + b"(((((((" + whole[at + 7 :])
+    sealed_again(folder, lambda header: None)
+    assert "damaged model (" in damaged(folder)
+    (folder / HEADER).write_text(json.dumps({"format": "x" * 100_000}))
+    assert len(damaged(folder)) < 600

@@ -1,47 +1,19 @@
-"""Files that already hold counts: UCI bag of words, MatrixMarket, SVMlight and LDA-C."""
+"""Files that already hold counts: UCI bag of words, SVMlight and LDA-C; their vocabularies."""
 
-import gzip
-import io
 import re
-import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.files import check_proportion, longest_line, open_bytes, too_long
 from polyaurn.naming import check_vocabulary
 from polyaurn.state import I32, I64
 
 _PIECE = 1 << 24  # bytes read at a time
-
-
-@contextmanager
-def open_bytes(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, gzipped or not (its first bytes tell); say plainly when it breaks off."""
-    try:
-        with path.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            if not packed:
-                yield raw
-                return
-            with gzip.open(raw) as unpacked:
-                yield unpacked  # type: ignore[misc]
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise InputError(
-            f"The file '{path}' must be a whole gzip file. It is cut off or damaged; copy or "
-            "download it again."
-        ) from None
-    except OSError as error:
-        raise InputError(
-            f"The file '{path}' cannot be read: {error.strerror or error}. Check the path and its "
-            "permissions."
-        ) from None
 
 
 def read_uci(path: Path, vocabulary: Any = None) -> Corpus:
@@ -62,10 +34,8 @@ def read_uci(path: Path, vocabulary: Any = None) -> Corpus:
     parts = list(_uci_entries(path))
     D, W = parts[0].n_documents, parts[0].n_words
     document, word, count = (np.concatenate([p[i] for p in parts]) for i in range(3))
-    if not count.any():
-        raise InputError(f"The file '{path}' must hold at least one token. Got no counts at all.")
     words = find_vocabulary(path, vocabulary, W, required=True)
-    return _from_triplets(document, word, count, D, words)
+    return from_triplets(path, document, word, count, D, words)
 
 
 class NotInOrder(Exception):  # noqa: N818
@@ -87,11 +57,12 @@ def stream_uci(path: Path) -> Iterator[tuple[I64, I32]]:
     word : ndarray of int32
         The words of their tokens.
     """
-    done = 0  # documents that were given away
+    done = tokens = 0  # documents that were given away; tokens seen
     rest = (np.empty(0, np.int32),) * 3
     D = 0
     for part in _uci_entries(path):
         D = part.n_documents
+        tokens += int(part.counts.sum())
         document, word, count = (np.concatenate(pair) for pair in zip(rest, part[:3], strict=True))
         if not len(document):
             continue
@@ -101,8 +72,10 @@ def stream_uci(path: Path) -> Iterator[tuple[I64, I32]]:
         rest = (document[whole:], word[whole:], count[whole:])
         if whole:
             upto = int(document[-1])
+            check_proportion(path, documents=upto, tokens=tokens)
             yield _pieces(document[:whole] - done, word[:whole], count[:whole], upto - done)
             done = upto
+    check_proportion(path, documents=D, tokens=tokens)
     yield _pieces(rest[0] - done, rest[1], rest[2], D - done)
 
 
@@ -135,7 +108,7 @@ def _uci_entries(path: Path) -> Iterator[_Entries]:
         line, total = 3, 0
         nothing = np.empty(0, np.int32)
         yield _Entries(nothing, nothing, nothing, D, W)
-        for piece in _whole_lines(file):
+        for piece in whole_lines(file, path, line):
             most = np.count_nonzero(np.frombuffer(piece, np.uint8) == 10)
             document, word, counts = (np.empty(most, np.int32) for _ in range(3))
             text = np.frombuffer(piece, np.uint8)
@@ -149,7 +122,9 @@ def _uci_entries(path: Path) -> Iterator[_Entries]:
                     f"The file '{path}', line {line + lines}: expected the {NNZ:,} entries that "
                     f"its header promises on line 3. Got at least {total:,}; correct the header."
                 )
-            yield _Entries(document[:n], word[:n], counts[:n], D, W)
+            for array in (document, word, counts):
+                array.resize(n, refcheck=False)
+            yield _Entries(document, word, counts, D, W)
             line += lines
     if total < NNZ:
         raise InputError(
@@ -162,7 +137,7 @@ _UCI_HEADER = ("number of documents", "vocabulary size", "number of entries")
 
 
 def _header(file: BinaryIO, path: Path, i: int, what: str) -> int:
-    text = file.readline().strip()
+    text = file.readline(100).strip()
     if not re.fullmatch(rb"\d{1,18}", text) or (i < 2 and not 0 < int(text) < 2**31):
         raise InputError(
             f"The file '{path}', line {i + 1}: expected the {what}, a positive whole number. Got "
@@ -182,15 +157,16 @@ def _uci_complaint(path: Path, line: int, text: bytes, D: int, W: int) -> str:
             "copy the file again if it ends there."
         )
     for field, name, most in zip(fields[:2], ("document", "word"), (D, W), strict=True):
-        if not field.isdigit() or not 1 <= int(field) <= most:
+        if not re.fullmatch(rb"0*\d{1,18}", field) or not 1 <= int(field[-18:]) <= most:
             return (
                 f"{place} a {name} id from 1 to {most:,}, as the header says. Got "
-                f"{field.decode(errors='replace')!r} in {shown!r}; correct the header or the line."
+                f"{field[:30].decode(errors='replace')!r} in {shown!r}; correct the header or the "
+                "line."
             )
     return (
         f"{place} a count that is whole, not negative and below 2**31. Got "
-        f"{fields[2].decode(errors='replace')!r} in {shown!r}; correct the line, and give counts, "
-        "not weights."
+        f"{fields[2][:30].decode(errors='replace')!r} in {shown!r}; correct the line, and give "
+        "counts, not weights."
     )
 
 
@@ -217,7 +193,7 @@ def read_pairs(path: Path, vocabulary: Any = None, *, ldac: bool = False) -> Cor
     parts: list[list[Any]] = []
     lines = 0
     with open_bytes(path) as file:
-        for piece in _whole_lines(file):
+        for piece in whole_lines(file, path):
             text = np.frombuffer(piece, np.uint8)
             label, length = (np.empty(np.count_nonzero(text == 10), np.int64) for _ in range(2))
             word, count = (np.empty(np.count_nonzero(text == 58), np.int32) for _ in range(2))
@@ -231,7 +207,10 @@ def read_pairs(path: Path, vocabulary: Any = None, *, ldac: bool = False) -> Cor
                     "line, and give counts, not weights."
                 )
             lines += read
+            check_proportion(path, documents=lines)
             parts.append([label, length, word[:n], count[:n]])
+    if not parts:
+        raise InputError(f"The file '{path}' is empty. Give a file with documents.")
     label, length, word, count = (np.concatenate([p[i] for p in parts]) for i in range(4))
     wrong = np.flatnonzero(label != length)
     if ldac and len(wrong):
@@ -243,51 +222,10 @@ def read_pairs(path: Path, vocabulary: Any = None, *, ldac: bool = False) -> Cor
     if not ldac and len(word) and word.min() > 0:
         word = word - np.int32(1)
     most = int(word.max()) + 1 if len(word) else 0
+    check_proportion(path, words=most)
     words = find_vocabulary(path, vocabulary, most, required=False, at_least=True)
     document = np.repeat(np.arange(len(length), dtype=np.int32), length)
-    return _from_triplets(document, word, count, len(length), words)
-
-
-def read_matrix_market(path: Path, vocabulary: Any = None, *, transpose: bool = False) -> Corpus:
-    """Read a MatrixMarket file, documents by words.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    vocabulary : path or sequence of str, optional
-        The words; a file ``NAME.vocab`` or ``vocab.NAME.txt`` beside is found by itself.
-    transpose : bool
-        The file holds words by documents (as 10x Genomics writes genes by cells).
-
-    Returns
-    -------
-    Corpus
-        Documents named by their row.
-    """
-    import scipy.io
-
-    with open_bytes(path) as file:
-        head = file.read(1 << 16)
-        if not head.startswith(b"%%MatrixMarket") or not head.replace(b"\r", b"").isascii():
-            raise InputError(
-                f"The file '{path}', line 1: expected the banner '%%MatrixMarket matrix ...'. Got "
-                f"{head[:30].decode('latin-1')!r}; is it another format?"
-            )
-        try:
-            matrix = scipy.io.mmread(io.BytesIO(head + file.read()))
-        except (ValueError, OverflowError, OSError) as error:
-            raise InputError(
-                f"The file '{path}' must be a MatrixMarket matrix of counts. "
-                f"{str(error).rstrip('.')}; correct the line, or copy the file again if it ends "
-                "there."
-            ) from None
-    matrix = sp.csr_matrix(matrix.T if transpose else matrix)
-    words = find_vocabulary(path, vocabulary, matrix.shape[1], required=False)
-    try:
-        return Corpus.from_matrix(matrix, words)
-    except InputError as error:
-        raise InputError(f"The file '{path}': {error}") from None
+    return from_triplets(path, document, word, count, len(length), words)
 
 
 def find_vocabulary(
@@ -336,13 +274,14 @@ def find_vocabulary(
         source = f"file '{vocabulary}'"
         with open_bytes(Path(vocabulary)) as file:
             try:
-                listed = [line.strip() for line in file.read().decode().rstrip().split("\n")]
+                text = file.read().decode("utf-8-sig").rstrip()
             except UnicodeDecodeError as error:
                 line = error.object[: error.start].count(b"\n") + 1
                 raise InputError(
                     f"The {source}, line {line}: expected UTF-8 text. Got byte "
                     f"0x{error.object[error.start]:02x}; convert the file to UTF-8."
                 ) from None
+        listed = [line.strip() for line in text.split("\n")]
         if "" in listed:
             raise InputError(
                 f"The {source}, line {listed.index('') + 1}: expected a word. Got an empty line; "
@@ -360,27 +299,41 @@ def find_vocabulary(
     return words
 
 
-def _from_triplets(
-    document: Any, word: Any, count: Any, n_documents: int, vocab: Sequence[str]
+def from_triplets(
+    path: Path,
+    document: Any,
+    word: Any,
+    count: Any,
+    n_documents: int,
+    vocab: Sequence[str],
 ) -> Corpus:
+    """Make a corpus of a file's entries, in any order."""
+    tokens = int(count.sum(dtype=np.int64))
+    if not tokens:
+        raise InputError(f"The file '{path}' must hold at least one token. Got no counts at all.")
+    check_proportion(path, documents=n_documents, tokens=tokens)
     if (document[1:] < document[:-1]).any():
         order = np.lexsort((word, document))
         document, word, count = document[order], word[order], count[order]
     lengths = np.bincount(document, weights=count, minlength=n_documents).astype(np.int64)
-    tokens = np.repeat(word, count)
-    tokens.flags.writeable = False
-    return Corpus(np.concatenate(([0], np.cumsum(lengths))), tokens, tuple(vocab))
+    words = np.repeat(word, count)
+    words.flags.writeable = False
+    return Corpus(np.concatenate(([0], np.cumsum(lengths))), words, tuple(vocab))
 
 
-def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield pieces of a file that end with a line end."""
-    rest = b""
+def whole_lines(file: BinaryIO, path: Path, line: int = 0) -> Iterator[bytes]:
+    """Yield pieces of a file that end with a line end; `line` lines were read before."""
+    rest: list[bytes] = []
     while piece := file.read(_PIECE):
         end = piece.rfind(b"\n") + 1
         if end:
-            yield rest + piece[:end]
-            rest = piece[end:]
+            whole = b"".join((*rest, piece[:end]))
+            line += whole.count(b"\n")
+            yield whole
+            rest = [piece[end:]]
         else:
-            rest += piece
-    if rest:
-        yield rest + b"\n"
+            rest.append(piece)
+            if sum(map(len, rest)) > longest_line(path):
+                raise too_long(path, line + 1)
+    if last := b"".join(rest):
+        yield last + b"\n"

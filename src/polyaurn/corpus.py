@@ -66,8 +66,9 @@ class Corpus:
                 f"{len(word):,}. Got {doc_ptr[:3]}... instead; see Corpus.from_matrix for an "
                 "easier way in."
             )
-        if (np.diff(doc_ptr) < 0).any():
-            d = int(np.argmax(np.diff(doc_ptr) < 0))
+        falls = doc_ptr[1:] < doc_ptr[:-1]
+        if falls.any():
+            d = int(np.argmax(falls))
             raise InputError(
                 f"The 'doc_ptr' parameter must not decrease. Got {doc_ptr[d]} before "
                 f"{doc_ptr[d + 1]} at document {d}; give cumulative document lengths."

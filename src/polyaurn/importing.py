@@ -17,6 +17,7 @@ import numpy.typing as npt
 from polyaurn import bagfiles
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.files import check_proportion
 from polyaurn.naming import Numbered
 from polyaurn.readers import (
     TABLE_OPTIONS,
@@ -106,7 +107,7 @@ def _import_in_pieces(
 ) -> Corpus:
     pieces, vocabulary = _stream(path, format, reading)
     with tempfile.TemporaryFile(dir=target.parent) as tokens, UrnWriter(target) as writer:
-        lengths, names, counts, frequency = _collect(pieces, tokens, on_piece)
+        lengths, names, counts, frequency = _collect(path, pieces, tokens, on_piece)
         words = vocabulary()
         if not len(lengths):
             raise InputError(f"The file '{path}' must hold at least one document. Got none.")
@@ -186,7 +187,7 @@ def _count_pieces(
 ) -> Iterator[Piece]:
     """Count the words of texts; words not seen before get the next numbers."""
     while batch := list(islice(documents, DOCUMENTS_A_PIECE)):
-        names = [name for name, _ in batch]
+        names = [" ".join(name.split()) for name, _ in batch]
         matrix, words = count_words((text for _, text in batch), empty=True, **options)
         new = np.array([seen.setdefault(w, len(seen)) for w in words], np.int32)
         word = np.repeat(new[matrix.indices] if len(new) else matrix.indices, matrix.data)
@@ -195,7 +196,7 @@ def _count_pieces(
 
 
 def _collect(
-    pieces: Iterator[Piece], tokens: Any, on_piece: Callable[[int], None] | None
+    path: Path, pieces: Iterator[Piece], tokens: Any, on_piece: Callable[[int], None] | None
 ) -> tuple[I64, list[str], I64, I64]:
     """Write tokens as they come; return lengths, names, counts and document frequencies."""
     lengths: list[I64] = []
@@ -213,6 +214,7 @@ def _collect(
         counts = _add(counts, np.bincount(word))
         frequency = _add(frequency, np.bincount(word[first]))
         done += len(piece.lengths)
+        check_proportion(path, documents=done)
         if on_piece is not None:
             on_piece(done)
     return np.concatenate([np.zeros(0, np.int64), *lengths]), names, counts, frequency

@@ -55,12 +55,12 @@ def check_vocabulary(
     for v, word in enumerate(words):
         if not isinstance(word, str) or "\n" in word or "\r" in word:
             raise InputError(
-                f"The {source} must hold words, each a string on one line. Got {word!r} at "
+                f"The {source} must hold words, each a string on one line. Got {word!r:.60} at "
                 f"position {v + 1}; convert it first."
             )
         if seen.setdefault(word, v) != v:
             raise InputError(
-                f"The {source} must hold each word once. Got {word!r} at positions "
+                f"The {source} must hold each word once. Got {word!r:.60} at positions "
                 f"{seen[word] + 1} and {v + 1}; rename or merge them."
             )
     return words

@@ -1,13 +1,15 @@
 """Files to `Corpus`: recognise what a file is, and read it."""
 
 import re
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from polyaurn import bagfiles, textfiles, urnfile
-from polyaurn.bagfiles import open_bytes
+from polyaurn import bagfiles, matrixfile, textfiles, urnfile
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.files import check_proportion, open_bytes
 
 BAG_FORMATS = ("uci", "matrix-market", "svmlight", "ldac")
 _PAIRS = re.compile(rb"\s*[-+.\d]+(\s+\d+:\S+)*\s*(#.*)?")
@@ -98,23 +100,15 @@ def read_corpus(
         corpus = _read_bag(path, chosen, vocabulary, transpose)
     else:
         refuse_vocabulary(path, chosen, vocabulary)
-        documents = list(
-            stream_texts(
-                path,
-                chosen,
-                encoding=encoding,
-                text_column=text_column,
-                name_column=name_column,
-                separator=separator,
-            )
+        documents = stream_texts(
+            path,
+            chosen,
+            encoding=encoding,
+            text_column=text_column,
+            name_column=name_column,
+            separator=separator,
         )
-        if not documents:
-            raise InputError(f"The file '{path}' must hold at least one document. Got none.")
-        names, texts = zip(*documents, strict=True)
-        try:
-            corpus = Corpus.from_texts(texts, doc_names=names, **text_options)
-        except InputError as error:
-            raise InputError(f"The file '{path}': {error}") from None
+        corpus = _count_texts(path, chosen, documents, text_options)
     return corpus.prune(
         min_count=min_count or 0, max_doc_fraction=max_doc_fraction, max_words=max_words
     )
@@ -191,11 +185,36 @@ def _check_format(format: str | None) -> str | None:
     return format
 
 
+def _count_texts(
+    path: Path, format: str, documents: textfiles.Texts, options: dict[str, Any]
+) -> Corpus:
+    """Count the words of texts as they are read, so that none is kept."""
+    first = next(documents, None)
+    if first is None:
+        raise InputError(f"The file '{path}' must hold at least one document. Got none.")
+    names: list[str] = []
+
+    def texts() -> Iterator[str]:
+        for d, (name, text) in enumerate(chain([first], documents)):
+            if d % 10_000 == 0:
+                check_proportion(path, documents=d)
+            if format != "lines":  # whose documents are numbered
+                names.append(name)
+            yield text
+
+    try:
+        return Corpus.from_texts(texts(), doc_names=names, **options)
+    except InputError as error:
+        if str(path) in str(error):
+            raise
+        raise InputError(f"The file '{path}': {error}") from None
+
+
 def _read_bag(path: Path, format: str, vocabulary: Any, transpose: bool) -> Corpus:
     if format == "uci":
         return bagfiles.read_uci(path, vocabulary)
     if format == "matrix-market":
-        return bagfiles.read_matrix_market(path, vocabulary, transpose=transpose)
+        return matrixfile.read_matrix_market(path, vocabulary, transpose=transpose)
     return bagfiles.read_pairs(path, vocabulary, ldac=format == "ldac")
 
 

@@ -1,14 +1,13 @@
 """Files that hold text: one document a line, tables, folders, MALLET's three columns."""
 
 import csv
-import io
+import os
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from polyaurn.bagfiles import open_bytes
+from polyaurn import files
 from polyaurn.errors import InputError
 
 Texts = Iterator[tuple[str, str]]  # the documents' names and texts, one after another
@@ -134,29 +133,48 @@ def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:
             "with: pip install 'polyaurn[parquet]'."
         ) from None
     try:
-        schema = pq.read_schema(path)
-        header = schema.names
-        wanted = [header[_find(path, header, text_column, "text_column")]]
-        kind = schema.field(wanted[0]).type
-        if not any(word in str(kind) for word in ("string", "utf8")):
-            raise InputError(
-                f"The 'text_column' parameter must name a column of text in '{path}'. Got "
-                f"{wanted[0]!r}, which holds {kind}; choose another column."
-            )
-        if name_column is not None:
-            wanted.append(header[_find(path, header, name_column, "name_column")])
-        number = 0
-        for batch in pq.ParquetFile(path).iter_batches(columns=list(dict.fromkeys(wanted))):
-            columns = [batch[name].to_pylist() for name in wanted]
-            for row in zip(*columns, strict=True):
-                number += 1
-                name = str(row[1]) if len(row) > 1 else str(number)
-                yield name, "" if row[0] is None else str(row[0])
-    except (pa.ArrowInvalid, OSError) as error:
+        with pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+            wanted = [_find(path, schema.names, text_column, "text_column")]
+            kind = schema.field(wanted[0]).type
+            if not any(word in str(kind) for word in ("string", "utf8")):
+                raise InputError(
+                    f"The 'text_column' parameter must name a column of text in '{path}'. Got "
+                    f"{schema.names[wanted[0]]!r}, which holds {str(kind)[:60]}; choose another "
+                    "column."
+                )
+            if name_column is not None:
+                wanted.append(_find(path, schema.names, name_column, "name_column"))
+            names = [schema.names[column] for column in wanted]
+            if any(schema.names.count(name) > 1 for name in names):
+                raise InputError(
+                    f"The file '{path}' must have one column of each name. Got several called "
+                    f"{names[0][:30]!r}; rename them."
+                )
+            yield from _parquet_rows(path, file, names)
+    except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
         raise InputError(
-            f"The file '{path}' must be a readable Parquet file. {str(error).rstrip('.')}; write "
+            f"The file '{path}' must be a readable Parquet file. {files.one_line(error)}; write "
             "or copy it again."
         ) from None
+
+
+def _parquet_rows(path: Path, file: Any, names: list[str]) -> Texts:
+    """Yield rows of columns; few at a time, since one text may stand for many that are equal."""
+    left = files.most_bytes(path)
+    number = 0
+    for batch in file.iter_batches(batch_size=32, columns=list(dict.fromkeys(names))):
+        columns = [batch[name].to_pylist() for name in names]
+        for row in zip(*columns, strict=True):
+            number += 1
+            text = "" if row[0] is None else str(row[0])
+            left -= len(text) + 1
+            if left < 0:
+                raise InputError(
+                    f"The file '{path}' must not unpack to more than {files.RATIO} times its size. "
+                    "It does, as files made to fill a memory do; if it is meant, write it as CSV."
+                )
+            yield str(row[1]) if len(row) > 1 else str(number), text
 
 
 def read_folder(path: Path, encoding: str) -> Texts:
@@ -175,37 +193,51 @@ def read_folder(path: Path, encoding: str) -> Texts:
         Names and texts in the order of the names, which are paths below the folder. Hidden files
         are passed over.
     """
-    files = {
-        file.relative_to(path).as_posix(): file
-        for file in path.rglob("*")
-        if file.name.endswith((".txt", ".txt.gz"))
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(path).parts)
-    }
-    if not files:
+    texts = sorted(_texts_below(path))
+    if not texts:
         raise InputError(
             f"The folder '{path}' must hold documents as .txt files. It has none; give a file, or "
             "rename the documents."
         )
-    for name in sorted(files):
-        yield name, "\n".join(_lines(files[name], encoding))
+    for name, file in texts:
+        text = _decode(file, files.read_document(file), encoding, 1)
+        yield name, text.replace("\r\n", "\n")
+
+
+def _texts_below(path: Path) -> Iterator[tuple[str, Path]]:
+    """Yield names and paths of texts in a folder, however deep; follow no links to folders."""
+    folders = [path]
+    while folders:
+        for file in folders.pop().iterdir():
+            if file.name.startswith("."):
+                continue
+            if file.is_dir() and not file.is_symlink():
+                folders.append(file)
+            elif file.name.endswith((".txt", ".txt.gz")) and file.is_file():
+                name = file.relative_to(path).as_posix()
+                yield os.fsencode(name).decode(errors="replace"), file
 
 
 def _lines(path: Path, encoding: str) -> Iterator[str]:
-    with open_bytes(path) as file:
-        for i, line in enumerate(file):
-            try:
-                yield line.decode(encoding).rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"The file '{path}', line {i + 1}: expected {encoding} text. Got byte "
-                    f"0x{line[error.start]:02x}; name its encoding, such as latin-1."
-                ) from None
-            except LookupError:
-                raise InputError(
-                    f"The 'encoding' parameter must be one Python knows, such as 'utf-8' or "
-                    f"'latin-1'. Got {encoding!r} instead."
-                ) from None
+    for i, line in enumerate(files.read_lines(path)):
+        yield _decode(path, line, encoding, i + 1).rstrip("\r\n")
+
+
+def _decode(path: Path, text: bytes, encoding: str, line: int) -> str:
+    """Return bytes that begin at a line of a file as text."""
+    try:
+        return text.decode(encoding)
+    except UnicodeDecodeError as error:
+        line += text.count(b"\n", 0, error.start)
+        raise InputError(
+            f"The file '{path}', line {line}: expected {encoding} text. Got byte "
+            f"0x{text[error.start]:02x}; name its encoding, such as latin-1."
+        ) from None
+    except LookupError:
+        raise InputError(
+            f"The 'encoding' parameter must be one Python knows, such as 'utf-8' or 'latin-1'. Got "
+            f"{encoding!r} instead."
+        ) from None
 
 
 def _rows(path: Path, encoding: str, separator: str | None) -> Iterator[list[str]]:
@@ -219,7 +251,7 @@ def _rows(path: Path, encoding: str, separator: str | None) -> Iterator[list[str
         raise InputError(
             f"The 'separator' parameter must be one character. Got {separator!r} instead."
         )
-    csv.field_size_limit(sys.maxsize)
+    csv.field_size_limit(files.longest_line(path))
     together = (line + "\n" for part in ([head], lines) for line in part)
     if separator == "\t":
         for line in together:
@@ -242,7 +274,7 @@ def _least(columns: list[Any]) -> int:
 
 def _unquote(field: str) -> str:
     if len(field) > 1 and field[0] == field[-1] == '"':
-        return next(csv.reader(io.StringIO(field)), [""])[0]
+        return field[1:-1].replace('""', '"')
     return field
 
 

@@ -169,9 +169,9 @@ def _header(path: Path, head: bytes, size: int) -> dict[str, int]:
         version = header["format_version"]
         names = ("tokens", "documents", "words", "vocabulary_bytes", "name_bytes")
         numbers = {name: header[name] for name in names}
-        if not all(isinstance(n, int) and n >= 0 for n in (version, *numbers.values())):
+        if not all(type(n) is int and 0 <= n < 2**60 for n in (version, *numbers.values())):
             raise ValueError
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{complaint} Its header is damaged; import it again.") from None
     if version > FORMAT_VERSION:
         raise InputError(

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from polyaurn.bagfiles import find_vocabulary, open_bytes
+from polyaurn.bagfiles import find_vocabulary
 from polyaurn.errors import InputError
 from polyaurn.exchange.parts import (
     NOTHING,
@@ -17,6 +17,7 @@ from polyaurn.exchange.parts import (
     topics_only,
     word_probabilities,
 )
+from polyaurn.files import open_bytes
 from polyaurn.model import TopicModel
 from polyaurn.state import F64, MAX_TOPICS
 from polyaurn.wholefiles import PATH, check_new_file, new_file

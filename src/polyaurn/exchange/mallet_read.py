@@ -7,10 +7,10 @@ from typing import Any, BinaryIO, Literal, NamedTuple, overload
 
 import numpy as np
 
-from polyaurn.bagfiles import open_bytes
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.exchange.parts import count_topics, read_line, shown, too_long
+from polyaurn.files import open_bytes
 from polyaurn.model import TopicModel
 from polyaurn.state import F64, I64, MAX_TOPICS, U16, doc_topic_matrix, make_priors
 
@@ -190,7 +190,7 @@ class _Tokens:
                 if word in self._line_of_word:
                     raise self._error(
                         seen.line,
-                        f"expected the type index of {word!r} from line "
+                        f"expected the type index of {word[:60]!r} from line "
                         f"{self._line_of_word[word]:,}. Got {v}; a word has one number.",
                     )
                 self._line_of_word[word] = seen.line
@@ -205,7 +205,7 @@ class _Tokens:
             got = shown(piece[place[i, 2] : place[i, 3]])
             raise self._error(
                 first_line + i,
-                f"expected {seen.word!r}, the word of type index {seen.type} on line "
+                f"expected {seen.word[:60]!r}, the word of type index {seen.type} on line "
                 f"{seen.line:,}. Got {got}; a word has one number.",
             )
         return np.asarray(met[inverse], np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 NEWLINE, SPACE, TAB, RETURN, COLON, HASH = 10, 32, 9, 13, 58, 35
+_PLUS, _MINUS, _POINT, _E, _CAPITAL_E = 43, 45, 46, 101, 69
 _ZERO, _NINE = 48, 57
 _LARGEST = 2**31 - 1
 
@@ -27,6 +28,83 @@ def _number(text, at):
             return np.int64(-1), at
         at += 1
     return value, at
+
+
+@njit(nogil=True, cache=True)
+def _whole(text, at):
+    """Read a whole number below 2**31 that may be written as 2.0 or 2e0; as `_number`."""
+    if text[at] == _PLUS:
+        at += 1
+    value, at = _number(text, at)
+    if value < 0:
+        return value, at
+    shift, zeros = 0, 0  # digits after the point, but for zeros at the end
+    if text[at] == _POINT:
+        at += 1
+        while _ZERO <= text[at] <= _NINE:
+            zeros += 1
+            if text[at] != _ZERO:
+                if shift + zeros > 9:
+                    return np.int64(-1), at
+                for _ in range(zeros):
+                    value *= 10
+                value += text[at] - _ZERO
+                shift, zeros = shift + zeros, 0
+            at += 1
+    if text[at] == _E or text[at] == _CAPITAL_E:
+        at += 1
+        down = text[at] == _MINUS
+        if down or text[at] == _PLUS:
+            at += 1
+        power, at = _number(text, at)
+        if power < 0:
+            return np.int64(-1), at
+        shift += power if down else -power
+    while shift > 0 and value > 0:
+        if value % 10 != 0:
+            return np.int64(-1), at
+        value //= 10
+        shift -= 1
+    while shift < 0 and 0 < value <= _LARGEST:
+        value *= 10
+        shift += 1
+    return (value if value <= _LARGEST else np.int64(-1)), at
+
+
+@njit(nogil=True, cache=True)
+def parse_cells(text, n_rows, n_columns, ids, values, row, column, count):
+    """Read lines 'row column count', as `parse_triplets`; counts may be written as reals.
+
+    Without `ids` a line is a count, without `values` it is row and column, and counts are 1.
+    """
+    at, line, n = 0, 0, 0
+    while at < len(text):
+        start = at
+        while _blank(text[at]):
+            at += 1
+        if text[at] != NEWLINE:
+            r, c, v = np.int64(1), np.int64(1), np.int64(1)
+            if ids:
+                r, at = _number(text, at)
+                while _blank(text[at]):
+                    at += 1
+                c, at = _number(text, at)
+            if ids and values:
+                if not _blank(text[at]):
+                    return n, line, start
+                while _blank(text[at]):
+                    at += 1
+            if values:
+                v, at = _whole(text, at)
+            while _blank(text[at]):
+                at += 1
+            if text[at] != NEWLINE or v < 0 or not (1 <= r <= n_rows and 1 <= c <= n_columns):
+                return n, line, start
+            row[n], column[n], count[n] = r - 1, c - 1, v
+            n += 1
+        at += 1
+        line += 1
+    return n, line, -1
 
 
 @njit(nogil=True, cache=True)

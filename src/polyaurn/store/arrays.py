@@ -57,7 +57,7 @@ def _read(archive: zipfile.ZipFile, name: str, kinds: str, size: int) -> Any:
     if info.file_size > most:
         raise Damaged(f"array '{name}' claims {info.file_size:,} bytes of a file of {size:,}")
     with archive.open(info) as file:
-        shape, dtype = _shape(file)
+        shape, dtype = _shape(file, name)
         n_bytes = math.prod(shape) * dtype.itemsize
         if dtype.kind not in kinds or dtype.hasobject or len(shape) != 1:
             raise Damaged(f"array '{name}' has type {dtype} and shape {shape}")
@@ -75,14 +75,15 @@ def _read(archive: zipfile.ZipFile, name: str, kinds: str, size: int) -> Any:
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
-def _shape(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = npy.read_magic(file)
-    if version == (1, 0):
+def _shape(file: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    try:
+        if npy.read_magic(file) != (1, 0):
+            raise ValueError("a version that is never written")
         shape, _, dtype = npy.read_array_header_1_0(file)
-    elif version == (2, 0):
-        shape, _, dtype = npy.read_array_header_2_0(file)
-    else:
-        raise ValueError(f"npy version {version}")
+    except OSError:
+        raise
+    except Exception as error:  # NumPy lets its tokenizer's errors through
+        raise Damaged(f"the header of array '{name}': {error}") from None
     if any(n < 0 for n in shape):
-        raise ValueError(f"shape {shape}")
+        raise Damaged(f"array '{name}' has shape {shape}")
     return shape, dtype

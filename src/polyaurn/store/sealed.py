@@ -23,7 +23,11 @@ _MOST_HEADER = 1 << 26
 
 
 class Damaged(Exception):  # noqa: N818
-    """What is in a folder is not what was written; the reason, without a full stop."""
+    """What is in a folder is not what was written; the reason, in brief, without a full stop."""
+
+    def __init__(self, reason: str, most: int = 300) -> None:
+        said = " ".join(reason.split())
+        super().__init__(said if len(said) <= most else f"{said[:most]}...")
 
 
 def seal(
