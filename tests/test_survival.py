@@ -142,6 +142,37 @@ def test_a_full_disk_loses_nothing(nursery, whole):
     assert contents(folder) == whole
 
 
+@pytest.fixture
+def small_disk(nursery):
+    """A disk in memory of less than a megabyte."""
+    place = nursery.folder / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=800k", "tmpfs", str(place)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this process may not mount a disk")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_disk_that_is_really_full_loses_nothing(nursery, whole, small_disk):
+    child = train(nursery, "disk/m")
+    child.wait_until(checkpoint_of(nursery, "disk/m", 3))
+    child.send(signal.SIGSTOP)
+    with pytest.raises(OSError, match="No space left"):
+        (small_disk / "filler").write_bytes(bytes(1 << 20))
+    child.send(signal.SIGCONT)
+    assert child.wait() == 2
+    assert child.text.splitlines()[-1] == (
+        f"polyaurn: The folder '{small_disk / 'm'}' cannot be written: No space left on device. "
+        "Free some space or choose another folder."
+    )
+    assert not list(small_disk.rglob(".*.new"))
+    (small_disk / "filler").unlink()
+    child = train(nursery, "disk/m", "--resume")
+    assert child.wait() == 0, child.text
+    assert contents(small_disk / "m") == whole
+
+
 def test_two_processes_and_one_folder(nursery):
     first = train(nursery, "shared")
     first.wait_until(checkpoint_of(nursery, "shared"))
