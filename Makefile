@@ -5,13 +5,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint fast benchmark clean
+.PHONY: demo test lint docs fast benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/polyaurn demo
 
 # Coverage cannot see into compiled code: the tests marked plain run once more un-jitted for it.
-test: $(VENV)/installed-dev lint
+test: $(VENV)/installed-dev lint docs
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 	$(BIN)/python -m pytest -m "not slow" -n 2 --cov --cov-report=
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m plain --cov --cov-append --cov-report=term --cov-fail-under=95
@@ -23,6 +23,9 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 benchmark: $(VENV)/installed-dev
 	$(BIN)/pip install --quiet -e ".[benchmark]"
