@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-14  # of a sum that is one for equal mixtures
 
+
 def document_info(model: "TopicModel") -> Columns:
     """Return one row a document, in the corpus' order; see `Views.document_info`."""
     need_documents(model, "document_info")

@@ -28,16 +28,23 @@ def given_labels(model: "TopicModel") -> list[str | None]:
 
 def labels_of(model: "TopicModel") -> list[str]:
     """Return a label of each topic: the one given, or its three leading words."""
-    return [
-        label or ", ".join(words) or NO_LABEL
-        for label, words in zip(given_labels(model), model.topics(_WORDS), strict=True)
-    ]
+    return labels_at(model, np.arange(model.n_topics))
 
 
 def labels_at(model: "TopicModel", topics: I64) -> list[str]:
     """Return the labels of topics, one for each number; -1 has none."""
-    labels = [*labels_of(model), NO_LABEL]
-    return [labels[k] for k in np.asarray(topics).tolist()]
+    given = given_labels(model)
+    numbers = topics.tolist()
+    label = {k: given[k] or _leading_words(model, k) for k in set(numbers) - {-1}}
+    return [label.get(k, NO_LABEL) for k in numbers]
+
+
+def _leading_words(model: "TopicModel", k: int) -> str:
+    n = model.topic_word_counts
+    row = slice(n.indptr[k], n.indptr[k + 1])
+    words, mass = n.indices[row], n.data[row] + model.priors.beta[n.indices[row]]
+    order = np.lexsort((words, -mass))[:_WORDS]
+    return ", ".join(model.vocab[v] for v in words[order]) or NO_LABEL
 
 
 def label_topics(

@@ -108,7 +108,7 @@ def _cut(query: str, number: dict[str, int]) -> tuple[list[str], list[str]]:
                 known.append(found)
                 break
         else:
-            unknown.append(tokens[at])
+            unknown.append(tokens[at].lower())
             length = 1
         at += length
     return known, unknown
