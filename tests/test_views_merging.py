@@ -112,6 +112,12 @@ def test_hierarchy(eight):
     assert isinstance(eight.hierarchy("ward").table, pandas.DataFrame)
 
 
+def test_hierarchy_measures_no_more_pairs_than_fit(eight, monkeypatch):
+    monkeypatch.setattr("polyaurn.views.hierarchy.MOST_TOPICS", 7)
+    with pytest.raises(InputError, match="at most 7 topics for 'hierarchy'"):
+        eight.hierarchy()
+
+
 def test_hierarchy_of_one_topic_and_what_is_refused(small):
     one = LDA(1, max_iter=2, verbose=False).fit(small)
     found = one.hierarchy(as_frame=False)

@@ -1,5 +1,6 @@
 """Several topics made one."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,7 @@ def _parts(model: "TopicModel", groups: Any) -> list[list[int]]:
         )
     named = [[check_topic(model, topic, "groups") for topic in group] for group in groups]
     flat = [topic for group in named for topic in group]
-    twice = next((topic for topic in flat if flat.count(topic) > 1), None)
+    twice = next((topic for topic, times in Counter(flat).items() if times > 1), None)
     if twice is not None:
         raise InputError(
             f"The 'groups' parameter must name each topic once. Got topic {twice} twice; put what "
