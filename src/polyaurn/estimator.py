@@ -19,6 +19,7 @@ from polyaurn.progress import Report, training_line
 from polyaurn.rng import check_seed
 from polyaurn.sampler import give_all_topics, state_of, sweeps
 from polyaurn.state import Info, State, check_topics, make_priors, prior_in_brief
+from polyaurn.views.mixin import Views
 from polyaurn.workers import count_threads
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Callback = Callable[[State, Info], Any]
 
 
-class LDA(BaseEstimator):  # type: ignore[misc]
+class LDA(Views, BaseEstimator):  # type: ignore[misc]
     """Latent Dirichlet allocation, trained by Gibbs sampling.
 
     The same seed gives the same topics in every byte, for any number of threads.

@@ -8,6 +8,8 @@ import scipy.sparse as sp
 from polyaurn.errors import InputError
 from polyaurn.state import F64, I64
 
+_ROWS = 256
+
 
 def match_topics(p: Any, q: Any) -> tuple[I64, F64]:
     """Pair the topics of two models, one to one, so that pairs are as alike as can be.
@@ -65,6 +67,29 @@ def row_quality(p: Any, q: Any) -> F64:
     """
     shared = _roots(p, "p").multiply(_roots(q, "q"))
     return np.minimum(np.asarray(shared.sum(axis=1), dtype=np.float64).ravel(), 1.0)
+
+
+def topic_distances(p: Any) -> F64:
+    """Return the Hellinger distances between the topics of one model.
+
+    Parameters
+    ----------
+    p : sparse or dense matrix, K by V
+        Topics in rows, as in `match_topics`.
+
+    Returns
+    -------
+    ndarray of float64, K by K
+        From 0 to 1, symmetric; a topic without tokens is at distance 1 from all others.
+    """
+    roots = _roots(p, "p")
+    K = roots.shape[0]
+    distance = np.empty((K, K))
+    for lo in range(0, K, _ROWS):  # products of sparse rows are nearly dense, and larger as such
+        alike = (roots[lo : lo + _ROWS] @ roots.T).toarray()
+        distance[lo : lo + _ROWS] = np.sqrt(np.clip(1.0 - alike, 0.0, 1.0))
+    np.fill_diagonal(distance, 0.0)
+    return distance
 
 
 def _roots(topics: Any, name: str) -> sp.csr_matrix:

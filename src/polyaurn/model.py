@@ -13,10 +13,11 @@ from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.inference import BURN_IN, KEPT, infer
 from polyaurn.state import F64, I64, U16, Priors, State, doc_topic_matrix, topic_word_matrix
+from polyaurn.views.mixin import Views
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopicModel:
+class TopicModel(Views):
     """A trained topic model: the last state of a chain, with what is needed to read it.
 
     Attributes

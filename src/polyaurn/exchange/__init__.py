@@ -8,6 +8,7 @@ from polyaurn.exchange.mallet_write import write_mallet_state
 from polyaurn.exchange.pyldavis import pyldavis_arguments
 from polyaurn.exchange.sklearn import from_sklearn, to_sklearn
 from polyaurn.exchange.tables import document_table, topic_table, write_table
+from polyaurn.exchange.topica import to_topica, topica_factory
 
 __all__ = [
     "document_table",
@@ -20,7 +21,9 @@ __all__ = [
     "to_anndata",
     "to_gensim",
     "to_sklearn",
+    "to_topica",
     "topic_table",
+    "topica_factory",
     "write_ldac_beta",
     "write_mallet_state",
     "write_table",

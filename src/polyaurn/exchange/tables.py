@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.errors import InputError
 from polyaurn.exchange.parts import fitted, need_documents
 from polyaurn.mixturefiles import need_pyarrow
+from polyaurn.views.words import ranked_words
 from polyaurn.wholefiles import PATH, check_new_file, new_file
 
 SUFFIXES = (".csv", ".parquet")
@@ -40,27 +40,9 @@ def topic_table(model: Any, n_words: int | None = None) -> dict[str, Any]:
     (['moon', 'orbit'], [0.625, 0.375])
     """
     trained = fitted(model)
-    if n_words is not None and (not isinstance(n_words, int | np.integer) or n_words < 1):
-        raise InputError(
-            f"The 'n_words' parameter must be a whole number, at least 1. Got {n_words!r} instead; "
-            "leave it out for all words."
-        )
-    n, beta = trained.topic_word_counts, trained.priors.beta
-    topic = np.repeat(np.arange(trained.n_topics), np.diff(n.indptr))
-    mass = n.data + beta[n.indices]
-    order = np.lexsort((n.indices, -mass, topic))
-    rank = np.arange(len(topic)) - n.indptr[topic] + 1
-    if n_words is not None:
-        kept = rank <= n_words
-        order, rank, topic = order[kept], rank[kept], topic[kept]
-    total = trained.topic_sizes + beta.sum()
-    return {
-        "topic": topic,
-        "word": [trained.vocab[v] for v in n.indices[order]],
-        "rank": rank,
-        "count": n.data[order],
-        "probability": mass[order] / total[topic],
-    }
+    table = ranked_words(trained, n_words=n_words)
+    del table["score"]
+    return table
 
 
 def document_table(model: Any) -> dict[str, Any]:
