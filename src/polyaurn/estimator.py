@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 
-from polyaurn.corpus import Corpus, as_corpus
+from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.inputs import documents_to_train
 from polyaurn.keeping import Keeper, describe_run, keeping
 from polyaurn.kernels import DEFAULT_SAMPLER, SAMPLERS, check_sampler
 from polyaurn.memory import check_memory
@@ -18,7 +17,8 @@ from polyaurn.model import TopicModel
 from polyaurn.progress import Report, training_line
 from polyaurn.rng import check_seed
 from polyaurn.sampler import give_all_topics, state_of, sweeps
-from polyaurn.state import Info, State, check_topics, make_priors, prior_in_brief
+from polyaurn.state import Info, Priors, State, check_topics, make_priors, prior_in_brief
+from polyaurn.trained import Trained
 from polyaurn.workers import count_threads
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Callback = Callable[[State, Info], Any]
 
 
-class LDA(BaseEstimator):  # type: ignore[misc]
+class LDA(Trained):
     """Latent Dirichlet allocation, trained by Gibbs sampling.
 
     The same seed gives the same topics in every byte, for any number of threads.
@@ -36,10 +36,10 @@ class LDA(BaseEstimator):  # type: ignore[misc]
     ----------
     n_components : int
         Number of topics, K.
-    doc_topic_prior : float or array_like of length K
-        alpha, the concentration of topics in a document.
-    topic_word_prior : float or array_like of length V
-        beta, the concentration of words in a topic.
+    doc_topic_prior : float, array_like of length K, or None
+        alpha, the concentration of topics in a document; None is 1 / K, as in scikit-learn.
+    topic_word_prior : float, array_like of length V, or None
+        beta, the concentration of words in a topic; None is 1 / K, as in scikit-learn.
     max_iter : int
         Number of sweeps over the corpus.
     sampler : str
@@ -54,12 +54,12 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         "collapsed" or "light", which are exact on one thread and approximate on several.
     evaluate_every : int
         Compute the log posterior every so many sweeps (and after the last); 0 never.
-    warm_start : {"auto", "grow", "smooth", "random"}
+    warm_start : {"auto", "grow", "smooth", "random"} or False
         "grow" begins on a share of the documents, 1/64 of a large corpus, and doubles it every
         8 sweeps until all are in; "smooth" begins with larger priors, for a third of the sweeps
         and at most 120; "random" does neither, as in the paper. "auto" does both, each where it
         helps: it grows when tokens times topics are 4e8 or more, unless `max_iter` is too small,
-        and smooths with at most 200 topics.
+        and smooths with at most 200 topics. False, which tools of scikit-learn set, is "auto".
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep, 1 (as in the paper) to 8; "auto" takes one for each
         40 tokens a word, from 1 to 4.
@@ -106,6 +106,12 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         Draws, after `sample_posterior`.
     corpus_ : Corpus
         What was trained on.
+    n_features_in_ : int
+        Words seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Columns of the data frame that `fit` was given; not there otherwise.
+    weight_scale_ : float
+        What fractional weights were multiplied by before they were rounded to tokens; 1 for counts.
     n_iter_ : int
         Sweeps done.
     random_state_ : int
@@ -133,7 +139,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         n_jobs: int | None = -1,
         evaluate_every: int = 10,
-        warm_start: str = "auto",
+        warm_start: str | bool = "auto",
         phi_refreshes: int | str = "auto",
         mh_steps: int | None = None,
         learn_priors_every: int = 0,
@@ -169,8 +175,10 @@ class LDA(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Corpus, sparse or dense matrix of counts, AnnData, or sequence of str
-            The documents. Strings are counted as `Corpus.from_texts` does by default.
+        X : Corpus, sparse or dense matrix of counts, data frame, AnnData, or strings
+            The documents. Strings, in a list or a column of pandas or polars, are counted as
+            `Corpus.from_texts` does by default. Fractional weights are multiplied by one number
+            and rounded, which is said in a warning.
         y : ignored
             For scikit-learn's sake.
 
@@ -179,14 +187,14 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         LDA
             The estimator itself.
         """
-        corpus = as_corpus(X)
+        corpus = documents_to_train(self, X)
         seed = check_seed(self.random_state)
         callbacks = _as_callbacks(self.callbacks)
         if corpus.n_empty:
             warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
         check_whole(self.max_iter, "max_iter")
         K = check_topics(self.n_components)
-        make_priors(self.doc_topic_prior, self.topic_word_prior, K, corpus.n_words)
+        self._priors(corpus)
         check_memory(corpus.n_tokens, corpus.n_words, K, check_sampler(self.sampler))
         with (
             keeping(self.checkpoint, self.checkpoint_every, self._run(corpus, seed),
@@ -237,6 +245,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                  "evaluate_every", "warm_start", "phi_refreshes", "mh_steps",
                  "learn_priors_every")  # fmt: skip
         parameters = {name: getattr(self, name) for name in fixed} | {"random_state": seed}
+        parameters |= self._given_priors()
         return describe_run(parameters, corpus, count_threads(self.n_jobs))
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
@@ -244,7 +253,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Corpus, sparse or dense matrix of counts, or sequence of str
+        X : whatever `fit` takes
             The documents.
         y : ignored
             For scikit-learn's sake.
@@ -252,9 +261,12 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of float64, D by K
-            Rows sum to one; see `TopicModel.doc_topics`.
+            The same as `transform` gives after `fit`; rows sum to one.
         """
-        return self.fit(X).model_.doc_topics()
+        model = self.fit(X).model_
+        return np.asarray(
+            model.transform(self.corpus_, random_state=self.random_state_, n_jobs=self.n_jobs)
+        )
 
     def sample_posterior(
         self,
@@ -319,7 +331,7 @@ class LDA(BaseEstimator):  # type: ignore[misc]
         numbers = {"max_iter": self.max_iter, "chains": chains, "draws": draws, "thin": thin}
         for name, value in numbers.items():
             check_whole(value, name)
-        corpus = as_corpus(X)
+        corpus = documents_to_train(self, X)
         K = check_topics(self.n_components)
         seed = check_seed(self.random_state)
         choice = make_choice(corpus, K, words, topics, documents)
@@ -350,12 +362,22 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                     self.posterior_ = gather(corpus, kept, choice, law)
         return self.posterior_
 
+    def _given_priors(self) -> dict[str, Any]:
+        """Return the priors as given, None being 1 / K."""
+        names = ("doc_topic_prior", "topic_word_prior")
+        given = {name: getattr(self, name) for name in names}
+        return {name: 1 / self.n_components if p is None else p for name, p in given.items()}
+
+    def _priors(self, corpus: Corpus) -> Priors:
+        K = check_topics(self.n_components)
+        given = self._given_priors()
+        return make_priors(given["doc_topic_prior"], given["topic_word_prior"], K, corpus.n_words)
+
     def _options(self, on_compile: Callable[[], None]) -> dict[str, Any]:
         """Return parameters for `sweeps`, but for the seed and the number of sweeps."""
         return {
             "n_components": self.n_components,
-            "doc_topic_prior": self.doc_topic_prior,
-            "topic_word_prior": self.topic_word_prior,
+            **self._given_priors(),
             "sampler": self.sampler,
             "n_jobs": self.n_jobs,
             "evaluate_every": self.evaluate_every,
@@ -366,39 +388,12 @@ class LDA(BaseEstimator):  # type: ignore[misc]
             "on_compile": on_compile,
         }
 
-    def transform(self, X: Any, *, sparse: bool = False) -> Any:
-        """Return the mixtures of topics of documents, the topics staying as they are.
-
-        On the training documents this is not `fit_transform`: that one tells where the chain ended,
-        one draw in which topics and documents were sampled together; this one averages several
-        draws of each document given the topics. They agree within sampling error.
-
-        Parameters
-        ----------
-        X : Corpus, sparse or dense matrix of counts, or sequence of str
-            The documents.
-        sparse : bool
-            Return CSR with the topics that a document's tokens were seen in.
-
-        Returns
-        -------
-        ndarray of float64 or CSR matrix, D by K
-            See `TopicModel.transform`.
-        """
-        return self._fitted().transform(
-            X, sparse=sparse, random_state=self.random_state_, n_jobs=self.n_jobs
-        )
-
     def _keep(self, corpus: Corpus, state: State, trace: list[dict[str, Any]], seed: int) -> None:
-        K = check_topics(self.n_components)
-        priors = state.priors or make_priors(
-            self.doc_topic_prior, self.topic_word_prior, K, corpus.n_words
-        )
+        priors = state.priors or self._priors(corpus)
         state = give_all_topics(corpus, state, priors, self.sampler, seed, self.n_jobs)
         self.corpus_ = corpus
         self.n_iter_ = state.sweep
         self.random_state_ = seed
-        self.n_features_in_ = corpus.n_words
         self.model_ = TopicModel.from_state(
             corpus,
             state,
@@ -411,66 +406,10 @@ class LDA(BaseEstimator):  # type: ignore[misc]
                 "phi_refreshes": self.phi_refreshes,
                 "mh_steps": self.mh_steps,
                 "learn_priors_every": self.learn_priors_every,
-                "doc_topic_prior": prior_in_brief(self.doc_topic_prior),
-                "topic_word_prior": prior_in_brief(self.topic_word_prior),
+                **{name: prior_in_brief(p) for name, p in self._given_priors().items()},
                 "run": self._run(corpus, seed),
             },
         )
-
-    @property
-    def topic_word_counts_(self) -> sp.csr_matrix:
-        """Tokens of each word in each topic."""
-        return self._fitted().topic_word_counts
-
-    @property
-    def doc_topic_counts_(self) -> sp.csr_matrix:
-        """Tokens of each topic in each document."""
-        return self._fitted().doc_topic_counts
-
-    @property
-    def assignments_(self) -> np.ndarray:
-        """Topic of each token."""
-        return self._fitted().assignments
-
-    @property
-    def trace_(self) -> list[dict[str, Any]]:
-        """One record a sweep."""
-        return self._fitted().trace
-
-    @property
-    def components_(self) -> np.ndarray:
-        """Topic-word counts plus the prior, dense; made anew at each call."""
-        model = self._fitted()
-        return np.asarray(model.topic_word_counts.toarray() + model.priors.beta)
-
-    def topics(self, n_words: int = 10, *, weights: bool = False) -> Any:
-        """Return the most probable words of each topic; see `TopicModel.topics`."""
-        return self._fitted().topics(n_words, weights=weights)  # type: ignore[call-overload]
-
-    def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the model to a folder that `polyaurn.load` opens.
-
-        Parameters
-        ----------
-        path : str or Path
-            The folder.
-        force : bool
-            Replace a model that is there.
-
-        Returns
-        -------
-        Path
-            The folder.
-        """
-        return self._fitted().save(path, force=force)
-
-    def _fitted(self) -> TopicModel:
-        model: TopicModel | None = self.__dict__.get("model_")
-        if model is None:
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError("This LDA has not been trained yet; call fit first.")
-        return model
 
 
 def check_whole(value: Any, name: str) -> None:
