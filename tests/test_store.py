@@ -282,7 +282,8 @@ def test_an_archive_that_claims_more_than_it_has(model, tmp_path):
 def test_models_of_the_first_format_are_read(model, tmp_path):
     folder = tmp_path / "first"
     folder.mkdir()
-    arrays = {"assignments": model.assignments, **model.priors._asdict()}
+    arrays = {"assignments": model.assignments}
+    arrays |= {"alpha": model.priors.alpha, "beta": model.priors.beta}
     for name in ("topic_word_counts", "doc_topic_counts"):
         for part in ("data", "indices", "indptr"):
             arrays[f"{name}.{part}"] = getattr(getattr(model, name), part)

@@ -1,30 +1,34 @@
 """The estimator: what most users meet first."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyaurn.corpus import Corpus
-from polyaurn.errors import InputError
 from polyaurn.inputs import documents_to_train
-from polyaurn.keeping import Keeper, describe_run, keeping
+from polyaurn.keeping import Keeper, keeping
 from polyaurn.kernels import DEFAULT_SAMPLER, SAMPLERS, check_sampler
 from polyaurn.memory import check_memory
 from polyaurn.model import TopicModel
 from polyaurn.progress import Report, training_line
-from polyaurn.rng import check_seed
 from polyaurn.sampler import give_all_topics, state_of, sweeps
-from polyaurn.state import Info, Priors, State, check_topics, make_priors, prior_in_brief
+from polyaurn.seeding import FIXED_STRENGTH
+from polyaurn.state import Info, State, check_topics
 from polyaurn.trained import Trained
+from polyaurn.training import (
+    Callback,
+    Training,
+    as_callbacks,
+    check_whole,
+    make_training,
+    says_stop,
+)
 from polyaurn.workers import count_threads
 
 if TYPE_CHECKING:
     from polyaurn.posterior import Posterior
-
-Callback = Callable[[State, Info], Any]
 
 
 class LDA(Trained):
@@ -69,6 +73,19 @@ class LDA(Trained):
     learn_priors_every : int
         Learn an asymmetric alpha and a symmetric beta every so many sweeps; 0, the default, keeps
         the priors as they are. What was learned is in ``model_.priors``.
+    seed_words : mapping of int to list of str, optional
+        Words that topics should hold, such as ``{3: ["orbit", "nasa"]}``, as a prior: a topic is
+        taken to have had `seed_strength` tokens of its words before the first document. For
+        samplers that draw Phi: "polya-urn", "partially-collapsed" and "polya-urn-mh".
+    seed_strength : int or "auto"
+        Tokens of a topic's seed words together; "auto" is a tenth of the tokens that a topic has
+        on average.
+    fixed_topics : TopicModel, or pair of a TopicModel and a mapping of int to int, optional
+        An earlier model whose topics are kept, under their numbers or as a pair says:
+        ``(model, {0: 7})`` ties topic 0 to the model's topic 7. Tied, not frozen: a topic is
+        taken to have had `fixed_strength` tokens in the model's proportions.
+    fixed_strength : int
+        Tokens of each topic of the earlier model.
     checkpoint : str or Path, optional
         A folder in which the run is kept while it goes on, so that it can be resumed after
         anything short of losing the disk; `save` may use the same one.
@@ -143,6 +160,10 @@ class LDA(Trained):
         phi_refreshes: int | str = "auto",
         mh_steps: int | None = None,
         learn_priors_every: int = 0,
+        seed_words: Mapping[int, Iterable[str]] | None = None,
+        seed_strength: int | str = "auto",
+        fixed_topics: Any = None,
+        fixed_strength: int = FIXED_STRENGTH,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "auto",
         resume: bool = False,
@@ -161,6 +182,10 @@ class LDA(Trained):
         self.phi_refreshes = phi_refreshes
         self.mh_steps = mh_steps
         self.learn_priors_every = learn_priors_every
+        self.seed_words = seed_words
+        self.seed_strength = seed_strength
+        self.fixed_topics = fixed_topics
+        self.fixed_strength = fixed_strength
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -188,40 +213,39 @@ class LDA(Trained):
             The estimator itself.
         """
         corpus = documents_to_train(self, X)
-        seed = check_seed(self.random_state)
-        callbacks = _as_callbacks(self.callbacks)
+        callbacks = as_callbacks(self.callbacks)
         if corpus.n_empty:
             warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
-        check_whole(self.max_iter, "max_iter")
+        training = make_training(self, corpus)
         K = check_topics(self.n_components)
-        self._priors(corpus)
         check_memory(corpus.n_tokens, corpus.n_words, K, check_sampler(self.sampler))
         with (
-            keeping(self.checkpoint, self.checkpoint_every, self._run(corpus, seed),
+            keeping(self.checkpoint, self.checkpoint_every, training.run,
                     resume=self.resume, any_seed=self.random_state is None) as keeper,
             training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line,
         ):  # fmt: skip
-            self._train(corpus, seed, callbacks, keeper, line)
+            self._train(training, callbacks, keeper, line)
         return self
 
     def _train(
-        self, corpus: Corpus, seed: int, callbacks: list[Callback], keeper: Keeper, line: Report
+        self, training: Training, callbacks: list[Callback], keeper: Keeper, line: Report
     ) -> None:
         """Sweep from where the run stands; keep its last state, whatever happens."""
+        corpus = training.corpus
         trace: list[dict[str, Any]] = []
         state: State | None = None
         before, start = 0.0, None
         if keeper.saved is not None:
             start, trace = keeper.saved.halt, keeper.saved.trace
             before = float(trace[-1]["seconds"]) if trace else 0.0
-            seed = keeper.saved.run["random_state"]
+            training = training.with_seed(keeper.saved.run["random_state"])
         if start is not None and start.sweep == self.max_iter:
             state = state_of(corpus, start, self.n_components, self.sampler, self.n_jobs)
-            self._keep(corpus, state, trace, seed)
+            self._keep(training, state, trace)
             return
         chain = sweeps(
-            corpus, random_state=seed, max_iter=self.max_iter, start=start,
-            **self._options(line.compiling),
+            corpus, random_state=training.seed, max_iter=self.max_iter, start=start,
+            on_compile=line.compiling, **training.options,
         )  # fmt: skip
         del start
         keeper.forget()
@@ -230,23 +254,14 @@ class LDA(Trained):
                 info = info._replace(seconds=before + info.seconds)
                 trace.append(info.record())
                 line.sweep(info)
-                if any([_says_stop(callback(state, info)) for callback in callbacks]):
+                if any([says_stop(callback(state, info)) for callback in callbacks]):
                     break
                 state = state._replace(phi=None)  # free its memory while the next is drawn
                 keeper.after(state, trace)
         finally:
             if state is not None:
                 keeper.write(state, trace)
-                self._keep(corpus, state, trace, seed)
-
-    def _run(self, corpus: Corpus, seed: int) -> dict[str, Any]:
-        """Return what fixes the chain, to know it again when it is resumed."""
-        fixed = ("n_components", "doc_topic_prior", "topic_word_prior", "max_iter", "sampler",
-                 "evaluate_every", "warm_start", "phi_refreshes", "mh_steps",
-                 "learn_priors_every")  # fmt: skip
-        parameters = {name: getattr(self, name) for name in fixed} | {"random_state": seed}
-        parameters |= self._given_priors()
-        return describe_run(parameters, corpus, count_threads(self.n_jobs))
+                self._keep(training, state, trace)
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Train, and return the mixture of topics of each document.
@@ -328,13 +343,11 @@ class LDA(Trained):
         from polyaurn.posterior.result import Chain
         from polyaurn.posterior.sampling import gather, sample
 
-        numbers = {"max_iter": self.max_iter, "chains": chains, "draws": draws, "thin": thin}
-        for name, value in numbers.items():
+        for name, value in {"chains": chains, "draws": draws, "thin": thin}.items():
             check_whole(value, name)
         corpus = documents_to_train(self, X)
-        K = check_topics(self.n_components)
-        seed = check_seed(self.random_state)
-        choice = make_choice(corpus, K, words, topics, documents)
+        training = make_training(self, corpus)
+        choice = make_choice(corpus, check_topics(self.n_components), words, topics, documents)
         law = SAMPLERS[check_sampler(self.sampler)].law_of(count_threads(self.n_jobs))
         trace: list[dict[str, Any]] = []
         last: list[State] = []
@@ -351,88 +364,23 @@ class LDA(Trained):
 
             try:
                 sample(
-                    corpus, self._options(line.compiling), burn_in=self.max_iter, chains=chains,
-                    draws=draws, thin=thin, choice=choice, theta_mean=theta_mean, seed=seed,
-                    tell=tell, into=kept,
+                    corpus, training.options | {"on_compile": line.compiling},
+                    burn_in=self.max_iter, chains=chains, draws=draws, thin=thin, choice=choice,
+                    theta_mean=theta_mean, seed=training.seed, tell=tell, into=kept,
                 )  # fmt: skip
             finally:
                 if last:
-                    self._keep(corpus, last[0], trace, seed)
+                    self._keep(training, last[0], trace)
                 if kept:
                     self.posterior_ = gather(corpus, kept, choice, law)
         return self.posterior_
 
-    def _given_priors(self) -> dict[str, Any]:
-        """Return the priors as given, None being 1 / K."""
-        names = ("doc_topic_prior", "topic_word_prior")
-        given = {name: getattr(self, name) for name in names}
-        return {name: 1 / self.n_components if p is None else p for name, p in given.items()}
-
-    def _priors(self, corpus: Corpus) -> Priors:
-        K = check_topics(self.n_components)
-        given = self._given_priors()
-        return make_priors(given["doc_topic_prior"], given["topic_word_prior"], K, corpus.n_words)
-
-    def _options(self, on_compile: Callable[[], None]) -> dict[str, Any]:
-        """Return parameters for `sweeps`, but for the seed and the number of sweeps."""
-        return {
-            "n_components": self.n_components,
-            **self._given_priors(),
-            "sampler": self.sampler,
-            "n_jobs": self.n_jobs,
-            "evaluate_every": self.evaluate_every,
-            "warm_start": self.warm_start,
-            "phi_refreshes": self.phi_refreshes,
-            "mh_steps": self.mh_steps,
-            "learn_priors_every": self.learn_priors_every,
-            "on_compile": on_compile,
-        }
-
-    def _keep(self, corpus: Corpus, state: State, trace: list[dict[str, Any]], seed: int) -> None:
-        priors = state.priors or self._priors(corpus)
-        state = give_all_topics(corpus, state, priors, self.sampler, seed, self.n_jobs)
+    def _keep(self, training: Training, state: State, trace: list[dict[str, Any]]) -> None:
+        corpus, priors = training.corpus, training.priors_of(state)
+        state = give_all_topics(corpus, state, priors, self.sampler, training.seed, self.n_jobs)
         self.corpus_ = corpus
         self.n_iter_ = state.sweep
-        self.random_state_ = seed
+        self.random_state_ = training.seed
         self.model_ = TopicModel.from_state(
-            corpus,
-            state,
-            priors,
-            trace=trace,
-            parameters={
-                "sampler": self.sampler,
-                "seed": seed,
-                "warm_start": self.warm_start,
-                "phi_refreshes": self.phi_refreshes,
-                "mh_steps": self.mh_steps,
-                "learn_priors_every": self.learn_priors_every,
-                **{name: prior_in_brief(p) for name, p in self._given_priors().items()},
-                "run": self._run(corpus, seed),
-            },
+            corpus, state, priors, trace=trace, parameters=training.facts
         )
-
-
-def check_whole(value: Any, name: str) -> None:
-    """Refuse a number that is not whole, or below one."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(
-            f"The '{name}' parameter must be a whole number, at least 1. Got {value!r} instead."
-        )
-
-
-def _says_stop(answer: Any) -> bool:
-    return isinstance(answer, bool | np.bool_) and bool(answer)
-
-
-def _as_callbacks(callbacks: Any) -> list[Callback]:
-    if callbacks is None:
-        return []
-    several = isinstance(callbacks, Iterable) and not isinstance(callbacks, str)
-    found = list(callbacks) if several else [callbacks]
-    for callback in found:
-        if not callable(callback):
-            raise InputError(
-                "The 'callbacks' parameter must be a function of (state, info), or several. "
-                f"Got {callback!r} instead."
-            )
-    return found

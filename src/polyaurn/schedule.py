@@ -61,7 +61,9 @@ class Plan(NamedTuple):
         """Return the priors of the sweep, given those of the model."""
         if not self.smooth:
             return given
-        return Priors(_raise(given.alpha, *SMOOTH_ALPHA), _raise(given.beta, *SMOOTH_BETA))
+        return given._replace(
+            alpha=_raise(given.alpha, *SMOOTH_ALPHA), beta=_raise(given.beta, *SMOOTH_BETA)
+        )
 
 
 def _raise(prior: F64, times: float, most: float) -> F64:

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from polyaurn.inputs import documents_to_meet
 from polyaurn.model import TopicModel
+from polyaurn.state import topic_word_mass
 
 if TYPE_CHECKING:
     from polyaurn.evaluate import HeldOut
@@ -146,7 +147,8 @@ class Trained(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def components_(self) -> np.ndarray:
         """Topic-word counts plus the prior, dense; made anew at each call."""
         model = self._fitted()
-        return np.asarray(model.topic_word_counts.toarray() + model.priors.beta)
+        mass = topic_word_mass(model.topic_word_counts, model.priors)
+        return np.asarray(mass.toarray() + model.priors.beta)
 
     @property
     def _n_features_out(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from polyaurn.errors import InputError
 from polyaurn.exchange.parts import fitted, need_documents
 from polyaurn.mixturefiles import need_pyarrow
+from polyaurn.state import pseudo_at, topic_word_mass
 from polyaurn.wholefiles import PATH, check_new_file, new_file
 
 SUFFIXES = (".csv", ".parquet")
@@ -22,7 +23,7 @@ def topic_table(model: Any, n_words: int | None = None) -> dict[str, Any]:
     model : TopicModel or LDA
         The model.
     n_words : int, optional
-        How many words of each topic; all that occur in it when not given.
+        How many words of each topic; all that occur in it, or were seeded, when not given.
 
     Returns
     -------
@@ -45,7 +46,7 @@ def topic_table(model: Any, n_words: int | None = None) -> dict[str, Any]:
             f"The 'n_words' parameter must be a whole number, at least 1. Got {n_words!r} instead; "
             "leave it out for all words."
         )
-    n, beta = trained.topic_word_counts, trained.priors.beta
+    n, beta = topic_word_mass(trained.topic_word_counts, trained.priors), trained.priors.beta
     topic = np.repeat(np.arange(trained.n_topics), np.diff(n.indptr))
     mass = n.data + beta[n.indices]
     order = np.lexsort((n.indices, -mass, topic))
@@ -53,12 +54,12 @@ def topic_table(model: Any, n_words: int | None = None) -> dict[str, Any]:
     if n_words is not None:
         kept = rank <= n_words
         order, rank, topic = order[kept], rank[kept], topic[kept]
-    total = trained.topic_sizes + beta.sum()
+    total = np.asarray(n.sum(axis=1)).ravel() + beta.sum()
     return {
         "topic": topic,
         "word": [trained.vocab[v] for v in n.indices[order]],
         "rank": rank,
-        "count": n.data[order],
+        "count": (n.data - pseudo_at(n, trained.priors))[order],
         "probability": mass[order] / total[topic],
     }
 
