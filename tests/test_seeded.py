@@ -1,5 +1,7 @@
 """Topics told something beforehand: the law under seeds, what they do, and what is kept of them."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -17,7 +19,7 @@ from chains import (
 )
 from faults import own_token_kept
 from laws import UNLIKELY, chi_square_p
-from polyaurn import LDA, Corpus, InputError, datasets, exchange, load, sweeps
+from polyaurn import LDA, Corpus, InputError, cli, datasets, exchange, load, sweeps
 from polyaurn.diagnostics import log_posterior
 from polyaurn.errors import SeedWarning
 from polyaurn.evaluate import left_to_right
@@ -339,6 +341,34 @@ def test_a_file_of_seed_words(tmp_path):
             read_seed_words(path)
     with pytest.raises(InputError, match="No such file"):
         read_seed_words(tmp_path / "none.txt")
+
+
+def test_the_command_line_takes_seed_words(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    (tmp_path / "seeds.txt").write_text("2: orbit orbti\n0: team fans\n")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["polyaurn", "train", "texts.txt", *arguments])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return end.value.code, capsys.readouterr().err
+
+    given = ["--topics", "3", "--sweeps", "40", "--seed-words", "seeds.txt", "--out", "m"]
+    code, said = run(*given, "--seed-strength", "100")
+    assert code == 0
+    assert "Note: 1 of the 'seed_words' are not in the corpus, and were left out: 'orbti'" in said
+    model = load(tmp_path / "m")
+    expected = seeded().fit(TEXTS)
+    assert model.topics(weights=True) == expected.topics(weights=True)
+    for more, says in (
+        (["--seed-strength", "much"], "'--seed-strength' option must be a whole number of tokens"),
+        (["--sampler", "light"], "'--seed-words' option must be left out for sampler 'light'"),
+        (["--seed-words", "none.txt"], "'--seed-words' option must name a file"),
+    ):
+        code, said = run(*given, "--force", *more)
+        assert (code, said.count("\n")) == (2, 1)
+        assert says in said
 
 
 def test_generated_topics_keep_the_places_their_words_name():

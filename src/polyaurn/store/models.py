@@ -218,7 +218,7 @@ def _read(folder: Path) -> TopicModel:
         raise Damaged(f"{HEADER} says {K:,} topics")
     first = header["format_version"] == 1
     where = {"doc_topic_counts.data": "i", "doc_topic_counts.indptr": "i"} if first else {}
-    seeded = header.get("pseudo_counts") is True
+    seeded = "pseudo_counts" in header
     types = _TYPES | (where or {"doc_ptr": "i"}) | (_PSEUDO if seeded else {})
     arrays = read_npz(file_of(folder, header, ARRAYS), types)
     vocab = _words(file_of(folder, header, VOCABULARY))
