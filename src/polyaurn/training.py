@@ -78,6 +78,7 @@ def make_training(lda: "LDA", corpus: Corpus) -> Training:
         1 / K if prior is None else prior for prior in (lda.doc_topic_prior, lda.topic_word_prior)
     )
     pseudo, seeding = _seeding(lda, corpus, K)
+    priors = make_priors(alpha, beta, K, corpus.n_words, pseudo=pseudo)
     given = {"doc_topic_prior": alpha, "topic_word_prior": beta}
     told = {name: getattr(lda, name) for name in _TOLD}
     options = {
@@ -103,7 +104,6 @@ def make_training(lda: "LDA", corpus: Corpus) -> Training:
     }
     if "seed_words" in facts:
         facts["seed_words"] = {str(int(k)): list(words) for k, words in lda.seed_words.items()}  # type: ignore[union-attr]
-    priors = make_priors(alpha, beta, K, corpus.n_words, pseudo=pseudo)
     return Training(corpus, seed, priors, options, facts, run)
 
 
