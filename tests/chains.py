@@ -9,7 +9,7 @@ from scipy.special import gammaln
 from polyaurn import Corpus
 from polyaurn.kernels import EXACT, KernelSet, load_kernels
 from polyaurn.sampler import sweep
-from polyaurn.state import Priors, State
+from polyaurn.state import Priors, State, topic_word_matrix
 from polyaurn.workers import Workers
 
 ONE = Workers(1)
@@ -28,14 +28,17 @@ def kernels_of(name: str) -> KernelSet:
 
 def log_joint(corpus: Corpus, z: np.ndarray, priors: Priors) -> float:
     """Log p(w, z) as Griffiths and Steyvers write it, from dense matrices."""
-    alpha, beta = priors
-    K, V = len(alpha), len(beta)
+    alpha = priors.alpha
+    K, V = len(alpha), len(priors.beta)
+    beta = np.tile(priors.beta, (K, 1))
+    if priors.pseudo is not None:
+        beta += topic_word_matrix(priors.pseudo, K).toarray()
     n = np.zeros((K, V))
     np.add.at(n, (z, corpus.word), 1)
     m = np.zeros((corpus.n_documents, K))
     np.add.at(m, (np.repeat(np.arange(len(m)), np.diff(corpus.doc_ptr)), z), 1)
-    words = K * (gammaln(beta.sum()) - gammaln(beta).sum())
-    words += gammaln(n + beta).sum() - gammaln(n.sum(axis=1) + beta.sum()).sum()
+    words = gammaln(beta.sum(axis=1)).sum() - gammaln(beta).sum()
+    words += gammaln(n + beta).sum() - gammaln((n + beta).sum(axis=1)).sum()
     topics = len(m) * (gammaln(alpha.sum()) - gammaln(alpha).sum())
     topics += gammaln(m + alpha).sum() - gammaln(m.sum(axis=1) + alpha.sum()).sum()
     return float(words + topics)

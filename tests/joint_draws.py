@@ -12,7 +12,7 @@ DOC = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
 
 def from_prior(priors: Priors, rng: np.random.Generator):
     """Draw Phi, z and w from the generative model; tokens sorted by word inside documents."""
-    alpha, beta = priors
+    alpha, beta = priors.alpha, priors.beta
     phi = rng.dirichlet(beta, size=len(alpha))
     theta = rng.dirichlet(alpha, size=len(LENGTHS))
     z = pick(theta[DOC], rng)

@@ -43,7 +43,7 @@ def lda(folder=None, **options):
 def told(model):
     """All that a run gives, but for how long it took."""
     trace = [{k: v for k, v in record.items() if k not in TIMED} for record in model.trace]
-    priors = [prior.tobytes() for prior in model.priors]
+    priors = [prior.tobytes() for prior in model.priors[:2]]
     return model.assignments.tobytes(), priors, trace, json.dumps(model.parameters)
 
 

@@ -148,7 +148,7 @@ BAD = [
     ({"n_components": 0}, "'n_components' parameter must be an integer from 1 to 65,535. Got 0"),
     ({"n_components": 65_536}, "Got 65,536 instead; topics are stored in 16 bits"),
     ({"n_components": 2.5}, "Got 2.5"),
-    ({"doc_topic_prior": None}, "Got None"),
+    ({"doc_topic_prior": {}}, "Got {}"),
     ({"doc_topic_prior": float("inf")}, "finite, and above zero"),
     ({"doc_topic_prior": 0}, "'doc_topic_prior' parameter must be a positive number"),
     ({"doc_topic_prior": [0.1, -1.0]}, "Got -1.0 at position 1"),

@@ -206,7 +206,7 @@ def test_n_grams_of_texts_are_known():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda lda: lda.transform(np.ones((2, 3))), "a column for each of the model's 150 words"),
+        (lambda lda: lda.model_.transform(np.ones((2, 3))), "a column for each of the model's 150"),
         (lambda lda: lda.transform(["unheard of words"]), "100.0% of tokens that it does not know"),
         (lambda lda: lda.transform([]), "must be a Corpus, a matrix of counts, or several strings"),
         (lambda lda: left_to_right(lda, [""]), "nothing can be scored"),

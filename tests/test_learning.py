@@ -35,7 +35,7 @@ def test_the_priors_that_drew_the_data_are_found(drawn):
     corpus, z, counts = drawn
     alpha = learn_alpha(corpus.doc_ptr, z, np.full(4, 1.0))
     assert np.abs(np.log(alpha / ALPHA)).max() < 0.15  # 5 standard errors of 1,500 documents
-    beta = learn_beta(counts, 4, np.full(corpus.n_words, 0.01))
+    beta = learn_beta(counts, make_priors(1.0, 0.01, 4, corpus.n_words))
     assert abs(np.log(beta / 0.3)) < 0.6  # four topics of 60 words tell less
     other = learn_alpha(corpus.doc_ptr, np.roll(z, 20), np.full(4, 1.0))
     assert np.abs(np.log(other / ALPHA)).max() > 0.3, "topics of other documents are told apart"

@@ -232,6 +232,33 @@ def test_an_enemy_who_can_compute_checksums_is_refused(model, tmp_path, enemy):
 @pytest.mark.parametrize(
     "change",
     [
+        lambda a: a["pseudo_counts.data"].fill(0),
+        lambda a: a["pseudo_counts.data"].fill(-5),
+        lambda a: a["pseudo_counts.data"].fill(2**31 - 1),
+        lambda a: a["pseudo_counts.indices"].fill(99),
+        lambda a: a["pseudo_counts.indptr"].fill(1),
+        lambda a: a.update({"pseudo_counts.data": np.full(1, 0.5)}),
+        lambda a: a.update({"pseudo_counts.indptr": np.array([0, 1, 1])}),
+        lambda a: a.pop("pseudo_counts.data"),
+    ],
+)
+def test_pseudo_counts_that_lie_are_refused(tmp_path, change):
+    lda = LDA(3, max_iter=2, seed_words={1: ["leaf"]}, verbose=False).fit(["apple leaf", "tree"])
+    folder = lda.save(tmp_path / "m")
+    with np.load(folder / "arrays.npz") as opened:
+        arrays = {name: opened[name].copy() for name in opened.files}
+    sealed_again(folder, lambda header: None)
+    assert load(folder).priors.pseudo.number.tolist() == [1]
+    change(arrays)
+    np.savez(folder / "arrays.npz", **arrays)
+    sealed_again(folder, lambda header: None)
+    damaged(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda h: h.update(pseudo_counts=True),
         lambda h: h["parameters"].update(n_topics=70_000),
         lambda h: h["parameters"].update(n_topics=2.0),
         lambda h: h["parameters"].update(n_documents=10**12),
@@ -282,7 +309,8 @@ def test_an_archive_that_claims_more_than_it_has(model, tmp_path):
 def test_models_of_the_first_format_are_read(model, tmp_path):
     folder = tmp_path / "first"
     folder.mkdir()
-    arrays = {"assignments": model.assignments, **model.priors._asdict()}
+    arrays = {"assignments": model.assignments}
+    arrays |= {"alpha": model.priors.alpha, "beta": model.priors.beta}
     for name in ("topic_word_counts", "doc_topic_counts"):
         for part in ("data", "indices", "indptr"):
             arrays[f"{name}.{part}"] = getattr(getattr(model, name), part)

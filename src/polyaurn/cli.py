@@ -32,6 +32,7 @@ from polyaurn.cli_steps import (
     print_json,
     prior,
     read,
+    read_seeds,
     reading_options,
     show_topics,
 )
@@ -125,6 +126,13 @@ def train(
     learn_priors_every: Annotated[
         int, typer.Option(help="Learn alpha and beta every so many sweeps; 0 keeps them.")
     ] = 0,
+    seed_words: Annotated[
+        Path | None,
+        typer.Option(help="File of words that topics should hold; lines such as '3: orbit nasa'."),
+    ] = None,
+    seed_strength: Annotated[
+        str, typer.Option(help="Tokens of a topic's seed words; 'auto' is a tenth of a topic.")
+    ] = "auto",
     checkpoint_every: Annotated[
         str,
         typer.Option(
@@ -165,6 +173,8 @@ def train(
     check_words(words)
     check_trace(trace, corpus, force or resume)
     read_every(checkpoint_every)
+    strength = number_or_word(seed_strength)
+    seeds = None if seed_words is None else read_seeds(seed_words, strength, sampler)
     documents = read(corpus, reading, quiet=quiet)
     model, stopped = fit_and_save(
         documents,
@@ -185,6 +195,8 @@ def train(
         phi_refreshes=number_or_word(phi_refreshes),
         mh_steps=mh_steps,
         learn_priors_every=learn_priors_every,
+        seed_words=seeds,
+        seed_strength=strength,
     )
     if not quiet:
         show_topics(model, words, by_size=True, most=20)

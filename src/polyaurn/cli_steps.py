@@ -46,6 +46,16 @@ def reading_options(reading: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
+def read_seeds(path: Path, strength: int | str, sampler: str) -> dict[int, list[str]]:
+    """Read seed words, and refuse what cannot be used with them, before long work."""
+    from polyaurn.kernels import check_draws_phi
+    from polyaurn.seeding import check_strength, read_seed_words
+
+    check_draws_phi("seed_words", sampler)
+    check_strength(strength, "seed_strength", auto=True)
+    return read_seed_words(path)
+
+
 def fit_and_save(
     corpus: "Corpus",
     *,
@@ -58,7 +68,7 @@ def fit_and_save(
     """Train, stop on Ctrl-C, save; return the model and whether it was stopped early."""
     import warnings
 
-    from polyaurn.errors import CheckpointWarning
+    from polyaurn.errors import CheckpointWarning, SeedWarning
     from polyaurn.estimator import LDA
     from polyaurn.stopping import StopOnSignal
     from polyaurn.store.checkpoints import FOLDER, clear
@@ -74,7 +84,8 @@ def fit_and_save(
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", UserWarning)  # empty documents were noted already
-        warnings.simplefilter("always", CheckpointWarning)
+        for told in (CheckpointWarning, SeedWarning):
+            warnings.simplefilter("always", told)
         warnings.showwarning = lambda message, *_, **__: note(f"Note: {message}")
         if not resume:
             clear(folder / FOLDER)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyaurn.corpus import Corpus
-from polyaurn.state import Priors, State
+from polyaurn.state import Priors, State, pseudo_at, pseudo_sizes, topic_word_matrix
 from polyaurn.text import document_frequency
 from polyaurn.workers import Workers
 
@@ -41,7 +41,7 @@ def log_posterior(
     from polyaurn.kernels.layout import LEAST_BLOCK, WORD_RANGES, even_ranges
 
     workers = workers or Workers(1)
-    alpha, beta = priors
+    alpha, beta = priors.alpha, priors.beta
     doc_ranges = even_ranges(corpus.doc_ptr, -(-corpus.n_tokens // LEAST_BLOCK))
     documents = workers.run(
         score_documents,
@@ -56,8 +56,24 @@ def log_posterior(
     beta_sum = float(beta.sum())
     counts = state.counts
     sizes = np.bincount(counts.topic, counts.number, minlength=len(alpha)).tolist()
-    topics = [math.lgamma(beta_sum) - math.lgamma(beta_sum + n_k) for n_k in sizes]
+    sums = (beta_sum + pseudo_sizes(priors)).tolist()
+    topics = [math.lgamma(b) - math.lgamma(b + n_k) for b, n_k in zip(sums, sizes, strict=True)]
+    if priors.pseudo is not None:
+        words = [*words, *_gain_of_pseudo_counts(state, priors)]
     return math.fsum(documents) + math.fsum(words) + math.fsum(topics)
+
+
+def _gain_of_pseudo_counts(state: State, priors: Priors) -> list[float]:
+    """Return what pseudo-counts add to the score of each cell that has both them and tokens."""
+    from scipy.special import gammaln
+
+    n = topic_word_matrix(state.counts, len(priors.alpha))
+    before = pseudo_at(n, priors)
+    number, beta = n.data[before > 0], priors.beta[n.indices[before > 0]]
+    prior = beta + before[before > 0]
+    gain = gammaln(prior + number) - gammaln(prior) - gammaln(beta + number) + gammaln(beta)
+    found: list[float] = gain.tolist()
+    return found
 
 
 def effective_sample_size(series: npt.ArrayLike) -> float:

@@ -11,3 +11,7 @@ class InputError(ValueError):
 
 class CheckpointWarning(UserWarning):
     """A checkpoint that could not be written or read; the run goes on."""
+
+
+class SeedWarning(UserWarning):
+    """Seed words, or words of an earlier model, that the corpus does not have."""

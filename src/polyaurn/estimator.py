@@ -1,34 +1,37 @@
 """The estimator: what most users meet first."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 
-from polyaurn.corpus import Corpus, as_corpus
-from polyaurn.errors import InputError
-from polyaurn.keeping import Keeper, describe_run, keeping
+from polyaurn.inputs import documents_to_train
+from polyaurn.keeping import Keeper, keeping
 from polyaurn.kernels import DEFAULT_SAMPLER, SAMPLERS, check_sampler
 from polyaurn.memory import check_memory
 from polyaurn.model import TopicModel
 from polyaurn.progress import Report, training_line
-from polyaurn.rng import check_seed
 from polyaurn.sampler import give_all_topics, state_of, sweeps
-from polyaurn.state import Info, State, check_topics, make_priors, prior_in_brief
-from polyaurn.views.mixin import Views
+from polyaurn.seeding import FIXED_STRENGTH
+from polyaurn.state import Info, State, check_topics
+from polyaurn.trained import Trained
+from polyaurn.training import (
+    Callback,
+    Training,
+    as_callbacks,
+    check_whole,
+    make_training,
+    says_stop,
+)
 from polyaurn.workers import count_threads
 
 if TYPE_CHECKING:
     from polyaurn.posterior import Posterior
 
-Callback = Callable[[State, Info], Any]
 
-
-class LDA(Views, BaseEstimator):  # type: ignore[misc]
+class LDA(Trained):
     """Latent Dirichlet allocation, trained by Gibbs sampling.
 
     The same seed gives the same topics in every byte, for any number of threads.
@@ -37,10 +40,10 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
     ----------
     n_components : int
         Number of topics, K.
-    doc_topic_prior : float or array_like of length K
-        alpha, the concentration of topics in a document.
-    topic_word_prior : float or array_like of length V
-        beta, the concentration of words in a topic.
+    doc_topic_prior : float, array_like of length K, or None
+        alpha, the concentration of topics in a document; None is 1 / K, as in scikit-learn.
+    topic_word_prior : float, array_like of length V, or None
+        beta, the concentration of words in a topic; None is 1 / K, as in scikit-learn.
     max_iter : int
         Number of sweeps over the corpus.
     sampler : str
@@ -55,12 +58,12 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
         "collapsed" or "light", which are exact on one thread and approximate on several.
     evaluate_every : int
         Compute the log posterior every so many sweeps (and after the last); 0 never.
-    warm_start : {"auto", "grow", "smooth", "random"}
+    warm_start : {"auto", "grow", "smooth", "random"} or False
         "grow" begins on a share of the documents, 1/64 of a large corpus, and doubles it every
         8 sweeps until all are in; "smooth" begins with larger priors, for a third of the sweeps
         and at most 120; "random" does neither, as in the paper. "auto" does both, each where it
         helps: it grows when tokens times topics are 4e8 or more, unless `max_iter` is too small,
-        and smooths with at most 200 topics.
+        and smooths with at most 200 topics. False, which tools of scikit-learn set, is "auto".
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep, 1 (as in the paper) to 8; "auto" takes one for each
         40 tokens a word, from 1 to 4.
@@ -70,6 +73,19 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
     learn_priors_every : int
         Learn an asymmetric alpha and a symmetric beta every so many sweeps; 0, the default, keeps
         the priors as they are. What was learned is in ``model_.priors``.
+    seed_words : mapping of int to list of str, optional
+        Words that topics should hold, such as ``{3: ["orbit", "nasa"]}``, as a prior: a topic is
+        taken to have had `seed_strength` tokens of its words before the first document. For
+        samplers that draw Phi: "polya-urn", "partially-collapsed" and "polya-urn-mh".
+    seed_strength : int or "auto"
+        Tokens of a topic's seed words together; "auto" is a tenth of the tokens that a topic has
+        on average.
+    fixed_topics : TopicModel, or pair of a TopicModel and a mapping of int to int, optional
+        An earlier model whose topics are kept, under their numbers or as a pair says:
+        ``(model, {0: 7})`` ties topic 0 to the model's topic 7. Tied, not frozen: a topic is
+        taken to have had `fixed_strength` tokens in the model's proportions.
+    fixed_strength : int
+        Tokens of each topic of the earlier model.
     checkpoint : str or Path, optional
         A folder in which the run is kept while it goes on, so that it can be resumed after
         anything short of losing the disk; `save` may use the same one.
@@ -107,6 +123,12 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
         Draws, after `sample_posterior`.
     corpus_ : Corpus
         What was trained on.
+    n_features_in_ : int
+        Words seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Columns of the data frame that `fit` was given; not there otherwise.
+    weight_scale_ : float
+        What fractional weights were multiplied by before they were rounded to tokens; 1 for counts.
     n_iter_ : int
         Sweeps done.
     random_state_ : int
@@ -134,10 +156,14 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         n_jobs: int | None = -1,
         evaluate_every: int = 10,
-        warm_start: str = "auto",
+        warm_start: str | bool = "auto",
         phi_refreshes: int | str = "auto",
         mh_steps: int | None = None,
         learn_priors_every: int = 0,
+        seed_words: Mapping[int, Iterable[str]] | None = None,
+        seed_strength: int | str = "auto",
+        fixed_topics: Any = None,
+        fixed_strength: int = FIXED_STRENGTH,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "auto",
         resume: bool = False,
@@ -156,6 +182,10 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
         self.phi_refreshes = phi_refreshes
         self.mh_steps = mh_steps
         self.learn_priors_every = learn_priors_every
+        self.seed_words = seed_words
+        self.seed_strength = seed_strength
+        self.fixed_topics = fixed_topics
+        self.fixed_strength = fixed_strength
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -170,8 +200,10 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Corpus, sparse or dense matrix of counts, AnnData, or sequence of str
-            The documents. Strings are counted as `Corpus.from_texts` does by default.
+        X : Corpus, sparse or dense matrix of counts, data frame, AnnData, or strings
+            The documents. Strings, in a list or a column of pandas or polars, are counted as
+            `Corpus.from_texts` does by default. Fractional weights are multiplied by one number
+            and rounded, which is said in a warning.
         y : ignored
             For scikit-learn's sake.
 
@@ -180,41 +212,40 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
         LDA
             The estimator itself.
         """
-        corpus = as_corpus(X)
-        seed = check_seed(self.random_state)
-        callbacks = _as_callbacks(self.callbacks)
+        corpus = documents_to_train(self, X)
+        callbacks = as_callbacks(self.callbacks)
         if corpus.n_empty:
             warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
-        check_whole(self.max_iter, "max_iter")
+        training = make_training(self, corpus)
         K = check_topics(self.n_components)
-        make_priors(self.doc_topic_prior, self.topic_word_prior, K, corpus.n_words)
         check_memory(corpus.n_tokens, corpus.n_words, K, check_sampler(self.sampler))
         with (
-            keeping(self.checkpoint, self.checkpoint_every, self._run(corpus, seed),
+            keeping(self.checkpoint, self.checkpoint_every, training.run,
                     resume=self.resume, any_seed=self.random_state is None) as keeper,
             training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line,
         ):  # fmt: skip
-            self._train(corpus, seed, callbacks, keeper, line)
+            self._train(training, callbacks, keeper, line)
         return self
 
     def _train(
-        self, corpus: Corpus, seed: int, callbacks: list[Callback], keeper: Keeper, line: Report
+        self, training: Training, callbacks: list[Callback], keeper: Keeper, line: Report
     ) -> None:
         """Sweep from where the run stands; keep its last state, whatever happens."""
+        corpus = training.corpus
         trace: list[dict[str, Any]] = []
         state: State | None = None
         before, start = 0.0, None
         if keeper.saved is not None:
             start, trace = keeper.saved.halt, keeper.saved.trace
             before = float(trace[-1]["seconds"]) if trace else 0.0
-            seed = keeper.saved.run["random_state"]
+            training = training.with_seed(keeper.saved.run["random_state"])
         if start is not None and start.sweep == self.max_iter:
             state = state_of(corpus, start, self.n_components, self.sampler, self.n_jobs)
-            self._keep(corpus, state, trace, seed)
+            self._keep(training, state, trace)
             return
         chain = sweeps(
-            corpus, random_state=seed, max_iter=self.max_iter, start=start,
-            **self._options(line.compiling),
+            corpus, random_state=training.seed, max_iter=self.max_iter, start=start,
+            on_compile=line.compiling, **training.options,
         )  # fmt: skip
         del start
         keeper.forget()
@@ -223,29 +254,21 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
                 info = info._replace(seconds=before + info.seconds)
                 trace.append(info.record())
                 line.sweep(info)
-                if any([_says_stop(callback(state, info)) for callback in callbacks]):
+                if any([says_stop(callback(state, info)) for callback in callbacks]):
                     break
                 state = state._replace(phi=None)  # free its memory while the next is drawn
                 keeper.after(state, trace)
         finally:
             if state is not None:
                 keeper.write(state, trace)
-                self._keep(corpus, state, trace, seed)
-
-    def _run(self, corpus: Corpus, seed: int) -> dict[str, Any]:
-        """Return what fixes the chain, to know it again when it is resumed."""
-        fixed = ("n_components", "doc_topic_prior", "topic_word_prior", "max_iter", "sampler",
-                 "evaluate_every", "warm_start", "phi_refreshes", "mh_steps",
-                 "learn_priors_every")  # fmt: skip
-        parameters = {name: getattr(self, name) for name in fixed} | {"random_state": seed}
-        return describe_run(parameters, corpus, count_threads(self.n_jobs))
+                self._keep(training, state, trace)
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Train, and return the mixture of topics of each document.
 
         Parameters
         ----------
-        X : Corpus, sparse or dense matrix of counts, or sequence of str
+        X : whatever `fit` takes
             The documents.
         y : ignored
             For scikit-learn's sake.
@@ -253,9 +276,12 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of float64, D by K
-            Rows sum to one; see `TopicModel.doc_topics`.
+            The same as `transform` gives after `fit`; rows sum to one.
         """
-        return self.fit(X).model_.doc_topics()
+        model = self.fit(X).model_
+        return np.asarray(
+            model.transform(self.corpus_, random_state=self.random_state_, n_jobs=self.n_jobs)
+        )
 
     def sample_posterior(
         self,
@@ -317,13 +343,11 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
         from polyaurn.posterior.result import Chain
         from polyaurn.posterior.sampling import gather, sample
 
-        numbers = {"max_iter": self.max_iter, "chains": chains, "draws": draws, "thin": thin}
-        for name, value in numbers.items():
+        for name, value in {"chains": chains, "draws": draws, "thin": thin}.items():
             check_whole(value, name)
-        corpus = as_corpus(X)
-        K = check_topics(self.n_components)
-        seed = check_seed(self.random_state)
-        choice = make_choice(corpus, K, words, topics, documents)
+        corpus = documents_to_train(self, X)
+        training = make_training(self, corpus)
+        choice = make_choice(corpus, check_topics(self.n_components), words, topics, documents)
         law = SAMPLERS[check_sampler(self.sampler)].law_of(count_threads(self.n_jobs))
         trace: list[dict[str, Any]] = []
         last: list[State] = []
@@ -340,161 +364,23 @@ class LDA(Views, BaseEstimator):  # type: ignore[misc]
 
             try:
                 sample(
-                    corpus, self._options(line.compiling), burn_in=self.max_iter, chains=chains,
-                    draws=draws, thin=thin, choice=choice, theta_mean=theta_mean, seed=seed,
-                    tell=tell, into=kept,
+                    corpus, training.options | {"on_compile": line.compiling},
+                    burn_in=self.max_iter, chains=chains, draws=draws, thin=thin, choice=choice,
+                    theta_mean=theta_mean, seed=training.seed, tell=tell, into=kept,
                 )  # fmt: skip
             finally:
                 if last:
-                    self._keep(corpus, last[0], trace, seed)
+                    self._keep(training, last[0], trace)
                 if kept:
                     self.posterior_ = gather(corpus, kept, choice, law)
         return self.posterior_
 
-    def _options(self, on_compile: Callable[[], None]) -> dict[str, Any]:
-        """Return parameters for `sweeps`, but for the seed and the number of sweeps."""
-        return {
-            "n_components": self.n_components,
-            "doc_topic_prior": self.doc_topic_prior,
-            "topic_word_prior": self.topic_word_prior,
-            "sampler": self.sampler,
-            "n_jobs": self.n_jobs,
-            "evaluate_every": self.evaluate_every,
-            "warm_start": self.warm_start,
-            "phi_refreshes": self.phi_refreshes,
-            "mh_steps": self.mh_steps,
-            "learn_priors_every": self.learn_priors_every,
-            "on_compile": on_compile,
-        }
-
-    def transform(self, X: Any, *, sparse: bool = False) -> Any:
-        """Return the mixtures of topics of documents, the topics staying as they are.
-
-        On the training documents this is not `fit_transform`: that one tells where the chain ended,
-        one draw in which topics and documents were sampled together; this one averages several
-        draws of each document given the topics. They agree within sampling error.
-
-        Parameters
-        ----------
-        X : Corpus, sparse or dense matrix of counts, or sequence of str
-            The documents.
-        sparse : bool
-            Return CSR with the topics that a document's tokens were seen in.
-
-        Returns
-        -------
-        ndarray of float64 or CSR matrix, D by K
-            See `TopicModel.transform`.
-        """
-        return self._fitted().transform(
-            X, sparse=sparse, random_state=self.random_state_, n_jobs=self.n_jobs
-        )
-
-    def _keep(self, corpus: Corpus, state: State, trace: list[dict[str, Any]], seed: int) -> None:
-        K = check_topics(self.n_components)
-        priors = state.priors or make_priors(
-            self.doc_topic_prior, self.topic_word_prior, K, corpus.n_words
-        )
-        state = give_all_topics(corpus, state, priors, self.sampler, seed, self.n_jobs)
+    def _keep(self, training: Training, state: State, trace: list[dict[str, Any]]) -> None:
+        corpus, priors = training.corpus, training.priors_of(state)
+        state = give_all_topics(corpus, state, priors, self.sampler, training.seed, self.n_jobs)
         self.corpus_ = corpus
         self.n_iter_ = state.sweep
-        self.random_state_ = seed
-        self.n_features_in_ = corpus.n_words
+        self.random_state_ = training.seed
         self.model_ = TopicModel.from_state(
-            corpus,
-            state,
-            priors,
-            trace=trace,
-            parameters={
-                "sampler": self.sampler,
-                "seed": seed,
-                "warm_start": self.warm_start,
-                "phi_refreshes": self.phi_refreshes,
-                "mh_steps": self.mh_steps,
-                "learn_priors_every": self.learn_priors_every,
-                "doc_topic_prior": prior_in_brief(self.doc_topic_prior),
-                "topic_word_prior": prior_in_brief(self.topic_word_prior),
-                "run": self._run(corpus, seed),
-            },
+            corpus, state, priors, trace=trace, parameters=training.facts
         )
-
-    @property
-    def topic_word_counts_(self) -> sp.csr_matrix:
-        """Tokens of each word in each topic."""
-        return self._fitted().topic_word_counts
-
-    @property
-    def doc_topic_counts_(self) -> sp.csr_matrix:
-        """Tokens of each topic in each document."""
-        return self._fitted().doc_topic_counts
-
-    @property
-    def assignments_(self) -> np.ndarray:
-        """Topic of each token."""
-        return self._fitted().assignments
-
-    @property
-    def trace_(self) -> list[dict[str, Any]]:
-        """One record a sweep."""
-        return self._fitted().trace
-
-    @property
-    def components_(self) -> np.ndarray:
-        """Topic-word counts plus the prior, dense; made anew at each call."""
-        model = self._fitted()
-        return np.asarray(model.topic_word_counts.toarray() + model.priors.beta)
-
-    def topics(self, n_words: int = 10, *, weights: bool = False) -> Any:
-        """Return the most probable words of each topic; see `TopicModel.topics`."""
-        return self._fitted().topics(n_words, weights=weights)  # type: ignore[call-overload]
-
-    def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the model to a folder that `polyaurn.load` opens.
-
-        Parameters
-        ----------
-        path : str or Path
-            The folder.
-        force : bool
-            Replace a model that is there.
-
-        Returns
-        -------
-        Path
-            The folder.
-        """
-        return self._fitted().save(path, force=force)
-
-    def _fitted(self) -> TopicModel:
-        model: TopicModel | None = self.__dict__.get("model_")
-        if model is None:
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError("This LDA has not been trained yet; call fit first.")
-        return model
-
-
-def check_whole(value: Any, name: str) -> None:
-    """Refuse a number that is not whole, or below one."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(
-            f"The '{name}' parameter must be a whole number, at least 1. Got {value!r} instead."
-        )
-
-
-def _says_stop(answer: Any) -> bool:
-    return isinstance(answer, bool | np.bool_) and bool(answer)
-
-
-def _as_callbacks(callbacks: Any) -> list[Callback]:
-    if callbacks is None:
-        return []
-    several = isinstance(callbacks, Iterable) and not isinstance(callbacks, str)
-    found = list(callbacks) if several else [callbacks]
-    for callback in found:
-        if not callable(callback):
-            raise InputError(
-                "The 'callbacks' parameter must be a function of (state, info), or several. "
-                f"Got {callback!r} instead."
-            )
-    return found

@@ -74,15 +74,15 @@ def in_words_of(model: "TopicModel", X: Any) -> Known:
                 f"The 'X' parameter must have a column for each of the model's {V:,} words. Got "
                 f"{X.shape[1]:,} columns; give a Corpus, whose words are looked up by name."
             )
+        if not np.count_nonzero(X.data if sp.issparse(X) else X):
+            return _no_words(X.shape[0])
         corpus = Corpus.from_matrix(X, model.vocab)
     elif not isinstance(X, str | Corpus) and len(X) and _all_strings(X):
         texts = list(X)
         try:
             corpus = Corpus.from_texts(texts, **cut_of(model))
         except InputError:  # not a word in any of them
-            nothing = np.zeros(len(texts), np.int64)
-            ptr = np.zeros(len(texts) + 1, np.int64)
-            return freeze(ptr, np.empty(0, np.int32), nothing, Numbered(len(texts)))
+            return _no_words(len(texts))
     else:
         corpus = as_corpus(X)
     if corpus.vocab is model.vocab or corpus.vocab == model.vocab:
@@ -101,6 +101,11 @@ def in_words_of(model: "TopicModel", X: Any) -> Known:
     tokens = np.bincount(document[known], minlength=corpus.n_documents)
     doc_ptr = np.concatenate(([0], np.cumsum(tokens))).astype(np.int64)
     return freeze(doc_ptr, word[known][order], unknown.astype(np.int64), corpus.doc_names)
+
+
+def _no_words(n_documents: int) -> Known:
+    ptr, nothing = np.zeros(n_documents + 1, np.int64), np.zeros(n_documents, np.int64)
+    return freeze(ptr, np.empty(0, np.int32), nothing, Numbered(n_documents))
 
 
 def cut_of(model: "TopicModel") -> dict[str, Any]:

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma
 
-from polyaurn.state import F64, Counts, Priors, doc_topic_matrix
+from polyaurn.state import (
+    F64,
+    Counts,
+    Priors,
+    doc_topic_matrix,
+    pseudo_at,
+    pseudo_sizes,
+    topic_word_matrix,
+)
 
 STEPS = 200  # most steps of a fixed point
 TOLERANCE = 1e-6  # change of a prior, relative, at which it is found
@@ -35,9 +43,9 @@ def learn_priors(doc_ptr: Any, z: Any, counts: Counts, priors: Priors) -> Priors
         alpha asymmetric, beta symmetric.
     """
     alpha = learn_alpha(doc_ptr, z, priors.alpha)
-    beta = np.full(len(priors.beta), learn_beta(counts, len(alpha), priors.beta))
+    beta = np.full(len(priors.beta), learn_beta(counts, priors))
     alpha.flags.writeable = beta.flags.writeable = False
-    return Priors(alpha, beta)
+    return priors._replace(alpha=alpha, beta=beta)
 
 
 def learn_alpha(doc_ptr: Any, z: Any, alpha: F64) -> F64:
@@ -63,15 +71,21 @@ def learn_alpha(doc_ptr: Any, z: Any, alpha: F64) -> F64:
     return alpha
 
 
-def learn_beta(counts: Counts, n_topics: int, beta: F64) -> float:
-    """Return the symmetric beta that the words of topics tell."""
-    V = len(beta)
-    numbers, times = np.unique(counts.number, return_counts=True)
-    sizes = np.bincount(counts.topic, counts.number, minlength=n_topics)
-    b = float(beta.mean())
+def learn_beta(counts: Counts, priors: Priors) -> float:
+    """Return the symmetric beta that the words of topics tell, beside their pseudo-counts."""
+    V, K = len(priors.beta), len(priors.alpha)
+    if priors.pseudo is None:
+        (numbers, times), pseudo = np.unique(counts.number, return_counts=True), 0
+    else:
+        n = topic_word_matrix(counts, K)
+        numbers, times, pseudo = n.data, np.ones(n.nnz), pseudo_at(n, priors)
+    sizes = np.bincount(counts.topic, counts.number, minlength=K)
+    pseudo_sums = pseudo_sizes(priors)
+    b = float(priors.beta.mean())
     for _ in range(STEPS):
-        gain = float((times * (digamma(numbers + b) - digamma(b))).sum())
-        loss = float(V * (digamma(sizes + V * b) - digamma(V * b)).sum())
+        gain = float((times * (digamma(numbers + pseudo + b) - digamma(pseudo + b))).sum())
+        grown = digamma(sizes + pseudo_sums + V * b) - digamma(pseudo_sums + V * b)
+        loss = float(V * grown.sum())
         before = b
         b = min(max(b * gain / loss, LEAST), MOST)
         if abs(b - before) <= TOLERANCE * before:

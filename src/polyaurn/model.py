@@ -12,7 +12,16 @@ import scipy.sparse as sp
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.inference import BURN_IN, KEPT, infer
-from polyaurn.state import F64, I64, U16, Priors, State, doc_topic_matrix, topic_word_matrix
+from polyaurn.state import (
+    F64,
+    I64,
+    U16,
+    Priors,
+    State,
+    doc_topic_matrix,
+    topic_word_mass,
+    topic_word_matrix,
+)
 from polyaurn.views.mixin import Views
 
 
@@ -32,7 +41,7 @@ class TopicModel(Views):
     vocab, doc_names : sequence of str
         From the corpus.
     priors : Priors
-        alpha and beta.
+        alpha and beta, and pseudo-counts where topics were seeded.
     trace : list of dict
         One record a sweep.
     parameters : dict
@@ -111,6 +120,11 @@ class TopicModel(Views):
         sizes = np.asarray(self.topic_word_counts.sum(axis=1)).ravel()
         return sizes if sizes.dtype == np.float64 else sizes.astype(np.int64)
 
+    @cached_property
+    def topic_word_mass(self) -> sp.csr_matrix:
+        """Tokens of each topic and word with the prior's pseudo-counts: what beta is added to."""
+        return topic_word_mass(self.topic_word_counts, self.priors)
+
     @overload
     def topics(self, n_words: int = ..., *, weights: Literal[False] = ...) -> list[list[str]]: ...
 
@@ -129,13 +143,15 @@ class TopicModel(Views):
         n_words : int
             How many words.
         weights : bool
-            Return pairs of a word and its probability, (n + beta) / (sum of n + beta).
+            Return pairs of a word and its probability, (n + beta) / (sum of n + beta), where
+            pseudo-counts of seeds belong to beta.
 
         Returns
         -------
         list of list
             Topic by topic, words in decreasing order; equal ones in the order of the vocabulary.
-            Only words that occur in the topic are listed, so a small topic may have fewer.
+            Only words that occur in the topic, or were seeded there, are listed, so a small topic
+            may have fewer.
         """
         if not isinstance(n_words, int | np.integer) or n_words < 1:
             raise InputError(
@@ -143,12 +159,14 @@ class TopicModel(Views):
                 "instead."
             )
         beta = self.priors.beta
+        counts = self.topic_word_mass
+        sizes = np.asarray(counts.sum(axis=1)).ravel()
         found = []
         for k in range(self.n_topics):
-            n_k = self.topic_word_counts[k]
+            n_k = counts[k]
             mass = n_k.data + beta[n_k.indices]
             order = np.lexsort((n_k.indices, -mass))[:n_words]
-            total = self.topic_sizes[k] + beta.sum()
+            total = sizes[k] + beta.sum()
             found.append(
                 [
                     (self.vocab[v], float(p))

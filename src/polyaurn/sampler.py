@@ -10,7 +10,14 @@ import numpy as np
 from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.diagnostics import log_posterior
 from polyaurn.errors import InputError
-from polyaurn.kernels import DEFAULT_SAMPLER, SAMPLERS, KernelSet, check_sampler, load_kernels
+from polyaurn.kernels import (
+    DEFAULT_SAMPLER,
+    SAMPLERS,
+    KernelSet,
+    check_draws_phi,
+    check_sampler,
+    load_kernels,
+)
 from polyaurn.learning import learn_priors
 from polyaurn.mapping import release
 from polyaurn.rng import check_seed, moment
@@ -19,6 +26,7 @@ from polyaurn.state import (
     NO_TOPIC,
     WHOLE,
     Cost,
+    Counts,
     Halt,
     Info,
     Phi,
@@ -81,7 +89,8 @@ def sweep(
         when = moment(state.sweep, part)
         start = perf_counter()
         phi = None  # free the last one before the next is drawn
-        phi = kernels.draw_phi(layout, counts, priors, seed, when, workers)
+        known = _with_pseudo_counts(layout, counts, priors, kernels, workers)
+        phi = kernels.draw_phi(layout, known, priors, seed, when, workers)
         middle = perf_counter()
         if plan.share > state.share:
             z = new = kernels.enter(layout, z, phi, seed, when, workers, blocks)
@@ -99,6 +108,19 @@ def sweep(
     kept = phi if isinstance(phi, Phi) else None
     after = State(drawn, counts, state.sweep + 1, kept, plan.share, tuple(parts), state.priors)
     return after, Cost(phi_seconds, z_seconds, work)
+
+
+def _with_pseudo_counts(
+    layout: Any, counts: Counts, priors: Priors, kernels: KernelSet, workers: Workers
+) -> Counts:
+    """Return what Phi is drawn given: Phi given n and beta + n0 is Phi given n + n0 and beta."""
+    if priors.pseudo is None:
+        return counts
+    from polyaurn.kernels.collapsed_parts import no_counts
+
+    nothing = no_counts(layout.n_words)
+    merged: Counts = kernels.replace_counts(layout, counts, nothing, priors.pseudo, workers)
+    return merged
 
 
 def _visits(layout: Any, state: State, plan: Plan) -> list[Any]:
@@ -126,6 +148,7 @@ def sweeps(
     phi_refreshes: int | str = "auto",
     mh_steps: int | None = None,
     learn_priors_every: int = 0,
+    pseudo_counts: Any = None,
     start: State | Halt | None = None,
     on_compile: Callable[[], None] | None = None,
 ) -> Iterator[tuple[State, Info]]:
@@ -169,6 +192,9 @@ def sweeps(
     learn_priors_every : int
         Learn an asymmetric alpha and a symmetric beta from the topics every so many sweeps, once
         all documents are in and the start is over; 0 keeps the priors as they are.
+    pseudo_counts : sparse or dense matrix of whole numbers, K by V, optional
+        Tokens that topics are taken to have had beforehand: the prior of word v in topic k is
+        beta[v] plus theirs. For samplers that draw Phi.
     start : State or Halt, optional
         Go on from here instead of from topics drawn uniformly.
     on_compile : callable, optional
@@ -195,7 +221,9 @@ def sweeps(
     """
     corpus = as_corpus(corpus)
     K = check_topics(n_components)
-    priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words)
+    priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words, pseudo=pseudo_counts)
+    if pseudo_counts is not None:
+        check_draws_phi("pseudo_counts", sampler)
     seed = check_seed(random_state)
     kernels = load_kernels(check_sampler(sampler), mh_steps=mh_steps)
     threads = count_threads(n_jobs)
@@ -247,7 +275,9 @@ def _chain(
         if start is not None and start.share < WHOLE:
             _check_share(layout, state)
         del start
-        priors = state.priors or priors
+        if state.priors is not None:
+            priors = state.priors._replace(pseudo=priors.pseudo)
+            state = state._replace(priors=priors)
         tokens = np.add.reduceat(
             np.diff(corpus.doc_ptr)[layout.documents], layout.blocks[:-1], dtype=np.int64
         )  # of each block

@@ -61,7 +61,9 @@ class Plan(NamedTuple):
         """Return the priors of the sweep, given those of the model."""
         if not self.smooth:
             return given
-        return Priors(_raise(given.alpha, *SMOOTH_ALPHA), _raise(given.beta, *SMOOTH_BETA))
+        return given._replace(
+            alpha=_raise(given.alpha, *SMOOTH_ALPHA), beta=_raise(given.beta, *SMOOTH_BETA)
+        )
 
 
 def _raise(prior: F64, times: float, most: float) -> F64:
@@ -99,11 +101,11 @@ def make_schedule(
 
     Parameters
     ----------
-    warm_start : {"auto", "grow", "smooth", "random"}
+    warm_start : {"auto", "grow", "smooth", "random"} or False
         Whether to begin on a share of the documents, or with larger priors. "auto" does the first
         where a random start over all documents is costly, tokens times topics being 4e8 or more,
         and where `max_iter` leaves as many sweeps for the whole corpus; and the second with at
-        most 200 topics.
+        most 200 topics. False is "auto".
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep over all documents. "auto" takes one for each 40 tokens
         a word, from 1 to 4.
@@ -119,6 +121,8 @@ def make_schedule(
     Schedule
         Plans, by sweep.
     """
+    if warm_start is False:  # as tools of scikit-learn set it: nothing earlier is gone on from
+        warm_start = "auto"
     if warm_start not in WARM_STARTS:
         raise InputError(
             f"The 'warm_start' parameter must be one of {', '.join(map(repr, WARM_STARTS))}. "

@@ -14,6 +14,8 @@ from polyaurn.errors import InputError
 MAX_TOPICS = 65_535
 NO_TOPIC = 65_535  # of a token whose document has not joined the chain yet; topics lie below
 
+MOST_PSEUDO = 200_000_000  # pseudo-counts of a cell: with its tokens still below 2**31
+
 WHOLE = 64  # shares of a corpus are counted in 64ths
 SHARES = (1, 2, 4, 8, 16, 32)  # smaller ones, with which a chain may begin
 _PIECE = 1 << 22  # tokens counted at a time
@@ -26,13 +28,6 @@ I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
 
-class Priors(NamedTuple):
-    """Dirichlet concentrations: ``alpha`` for each topic, ``beta`` for each word."""
-
-    alpha: F64
-    beta: F64
-
-
 class Counts(NamedTuple):
     """The statistic n, word by word: the topics of word v lie in ``[first[v], last[v])``.
 
@@ -43,6 +38,18 @@ class Counts(NamedTuple):
     last: I64
     topic: U16
     number: I32
+
+
+class Priors(NamedTuple):
+    """Dirichlet concentrations: ``alpha`` for each topic, ``beta`` for each word.
+
+    `pseudo`, where given, are tokens that topics are taken to have had beforehand: word v in topic
+    k has the concentration beta[v] plus theirs.
+    """
+
+    alpha: F64
+    beta: F64
+    pseudo: Counts | None = None
 
 
 class Phi(NamedTuple):
@@ -169,6 +176,7 @@ def make_priors(
     n_topics: int,
     n_words: int,
     names: tuple[str, str] = ("doc_topic_prior", "topic_word_prior"),
+    pseudo: Any = None,
 ) -> Priors:
     """Return the priors as vectors, or refuse them.
 
@@ -182,16 +190,37 @@ def make_priors(
         K and V.
     names : pair of str
         What the user calls the two parameters, for error messages.
+    pseudo : sparse or dense matrix of whole numbers, `n_topics` by `n_words`, optional
+        Tokens beforehand.
 
     Returns
     -------
     Priors
-        Two vectors of positive finite numbers.
+        Two vectors of positive finite numbers, and the matrix by columns.
     """
     return Priors(
         _prior(alpha, n_topics, names[0], "topics"),
         _prior(beta, n_words, names[1], "words of the vocabulary"),
+        None if pseudo is None else _pseudo(pseudo, (n_topics, n_words)),
     )
+
+
+def _pseudo(matrix: Any, shape: tuple[int, int]) -> Counts:
+    columns = sp.csc_matrix(matrix)
+    data = columns.data
+    ok = columns.shape == shape and ((data >= 0) & (data <= MOST_PSEUDO)).all()
+    if not ok or (data != np.floor(data)).any():
+        raise InputError(
+            f"The 'pseudo_counts' parameter must be {shape[0]:,} topics by {shape[1]:,} words, of "
+            f"whole numbers from 0 to {MOST_PSEUDO:,}. Got {columns.shape} of {data.dtype} instead."
+        )
+    columns.sum_duplicates()
+    columns.eliminate_zeros()
+    ptr = columns.indptr.astype(np.int64)
+    return Counts(
+        ptr[:-1].copy(), ptr[1:].copy(), columns.indices.astype(np.uint16),
+        columns.data.astype(np.int32),
+    )  # fmt: skip
 
 
 def _prior(value: Any, length: int, name: str, what: str) -> F64:
@@ -231,6 +260,30 @@ def prior_in_brief(prior: Any) -> float | str:
 def topic_word_matrix(counts: Counts, n_topics: int) -> sp.csr_matrix:
     """Return the counts as a scipy CSR matrix of int32, topics by words."""
     return _columns_to_csr(counts.first, counts.last, counts.topic, counts.number, n_topics)
+
+
+def topic_word_mass(n: sp.csr_matrix, priors: Priors) -> sp.csr_matrix:
+    """Return counts n, topics by words, with the pseudo-counts: what beta is added to."""
+    if priors.pseudo is None:
+        return n
+    return sp.csr_matrix(n + topic_word_matrix(priors.pseudo, n.shape[0]))
+
+
+def pseudo_at(n: sp.csr_matrix, priors: Priors) -> Any:
+    """Return the pseudo-counts of the cells that n stores, in their order; 0 without any."""
+    if priors.pseudo is None:
+        return 0
+    rows = np.repeat(np.arange(n.shape[0]), np.diff(n.indptr))
+    return np.asarray(topic_word_matrix(priors.pseudo, n.shape[0])[rows, n.indices]).ravel()
+
+
+def pseudo_sizes(priors: Priors) -> F64:
+    """Return the pseudo-counts of each topic, summed over words."""
+    K = len(priors.alpha)
+    if priors.pseudo is None:
+        return np.zeros(K)
+    sizes = np.bincount(priors.pseudo.topic, priors.pseudo.number, minlength=K)
+    return np.asarray(sizes, np.float64)
 
 
 def phi_matrix(phi: Phi, n_topics: int) -> sp.csr_matrix:

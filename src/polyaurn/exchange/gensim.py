@@ -7,7 +7,7 @@ import numpy as np
 from polyaurn.errors import InputError
 from polyaurn.exchange.parts import fitted, take_prior_out, topics_only
 from polyaurn.model import TopicModel
-from polyaurn.state import check_topics
+from polyaurn.state import check_topics, topic_word_mass
 
 
 def from_gensim(lda: Any) -> TopicModel:
@@ -79,7 +79,7 @@ def to_gensim(model: Any) -> Any:
         dtype=np.float64,
         random_state=0,
     )
-    lda.state.sstats[...] = trained.topic_word_counts.toarray()
+    lda.state.sstats[...] = topic_word_mass(trained.topic_word_counts, trained.priors).toarray()
     lda.state.numdocs = len(trained.doc_names)
     lda.sync_state()
     return lda

@@ -41,7 +41,8 @@ def write_mallet_state(
         Takes the place of blanks in words and names, which MALLET cuts at; when not given, they are
         refused.
     flatten_priors : bool
-        MALLET has one number for beta; True writes the mean of a vector, False refuses.
+        MALLET has one number for beta; True writes the mean of a vector, and leaves out
+        pseudo-counts of seeds; False refuses.
     force : bool
         Replace a file that is there.
 
@@ -55,6 +56,11 @@ def write_mallet_state(
     target = check_new_file(path, force=force)
     documents = check_belongs(trained, corpus)
     beta = one_number(trained.priors.beta, "beta", "MALLET", flatten=flatten_priors)
+    if trained.priors.pseudo is not None and not flatten_priors:
+        raise InputError(
+            "The 'flatten_priors' parameter must be True here: MALLET has no pseudo-counts. Got a "
+            "model with seeded topics, whose seeds would be left out."
+        )
     used = np.unique(documents.word).tolist()
     words = dict(zip(used, _without_blanks((trained.vocab[v] for v in used), blank), strict=True))
     _refuse_twins(words.values())

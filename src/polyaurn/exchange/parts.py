@@ -11,7 +11,7 @@ from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.model import TopicModel
 from polyaurn.naming import Numbered, check_vocabulary
-from polyaurn.state import F64, check_topics, doc_topic_matrix, make_priors
+from polyaurn.state import F64, check_topics, doc_topic_matrix, make_priors, topic_word_mass
 
 NOTHING = math.exp(-100)  # the probability that LDA-C gives to what does not occur
 _ROUNDING = 1e-9
@@ -84,8 +84,9 @@ def fitted(model: Any) -> TopicModel:
 
 
 def word_weights(model: TopicModel) -> F64:
-    """Return n + beta, dense, K by V."""
-    return np.asarray(model.topic_word_counts.toarray() + model.priors.beta)
+    """Return n + beta, dense, K by V; pseudo-counts of seeds belong to beta."""
+    mass = topic_word_mass(model.topic_word_counts, model.priors)
+    return np.asarray(mass.toarray() + model.priors.beta)
 
 
 def word_probabilities(model: TopicModel) -> F64:

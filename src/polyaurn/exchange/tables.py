@@ -22,7 +22,7 @@ def topic_table(model: Any, n_words: int | None = None) -> dict[str, Any]:
     model : TopicModel or LDA
         The model.
     n_words : int, optional
-        How many words of each topic; all that occur in it when not given.
+        How many words of each topic; all that occur in it, or were seeded, when not given.
 
     Returns
     -------

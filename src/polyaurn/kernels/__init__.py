@@ -205,6 +205,16 @@ def check_sampler(sampler: Any, name: str = "sampler") -> str:
     return str(sampler)
 
 
+def check_draws_phi(name: str, sampler: Any) -> None:
+    """Refuse a parameter that is for samplers which draw Phi."""
+    if not SAMPLERS[check_sampler(sampler)].draws_phi:
+        having = ", ".join(repr(name) for name, entry in SAMPLERS.items() if entry.draws_phi)
+        raise InputError(
+            f"The '{name}' parameter must be left out for sampler {sampler!r}, which draws no Phi. "
+            f"Samplers that take it are {having}."
+        )
+
+
 def check_proposals(samplers: Sequence[str], mh_steps: Any) -> int:
     """Return the number of pairs of proposals, 2 when not given.
 

@@ -52,8 +52,8 @@ def draw_z(
         _spread(*counts, *columns)
         return int(
             _draw_documents(
-                lo, hi, layout.doc_ptr, layout.word, new, *columns, n_k.copy(), *priors,
-                *address,
+                lo, hi, layout.doc_ptr, layout.word, new, *columns, n_k.copy(), priors.alpha,
+                priors.beta, *address,
             )
         )  # fmt: skip
 

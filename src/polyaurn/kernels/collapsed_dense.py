@@ -29,7 +29,9 @@ def draw_z(
     """Draw topics one after another, each given all others, on one thread."""
     new = z.copy()
     n = np.ascontiguousarray(topic_word_matrix(counts, layout.n_topics).toarray().T)
-    _draw_tokens(layout.doc_ptr, layout.word, new, n, *priors, *key(seed, sweep, Purpose.Z))
+    _draw_tokens(
+        layout.doc_ptr, layout.word, new, n, priors.alpha, priors.beta, *key(seed, sweep, Purpose.Z)
+    )
     return new, count(layout, new, workers), Work(len(z) * layout.n_topics)
 
 

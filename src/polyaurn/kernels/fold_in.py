@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from polyaurn.kernels.chance import bits, unit
-from polyaurn.state import F64, I64, U16, Priors
+from polyaurn.state import F64, I64, U16, Priors, topic_word_mass
 
 _FNV, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
@@ -33,9 +33,10 @@ class Topics(NamedTuple):
 
 
 def fix_topics(topic_word_counts: sp.csr_matrix, priors: Priors) -> Topics:
-    """Return what fold-in reads of the counts n, topics by words."""
-    columns = topic_word_counts.tocsc().sorted_indices()
-    sizes = np.asarray(topic_word_counts.sum(axis=1), np.float64).ravel()
+    """Return what fold-in reads of the counts n, topics by words; n has the pseudo-counts in it."""
+    mass = topic_word_mass(topic_word_counts, priors)
+    columns = mass.tocsc().sorted_indices()
+    sizes = np.asarray(mass.sum(axis=1), np.float64).ravel()
     share = 1.0 / (sizes + priors.beta.sum())
     return Topics(
         columns.indptr.astype(np.int64),

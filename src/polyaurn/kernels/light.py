@@ -68,7 +68,7 @@ def draw_z(
             return _draw_documents(
                 documents[lo:hi], layout.doc_ptr, layout.word, new,  # noqa: B023
                 where, size, topic, number, n_k.copy(), *others, *tables,  # noqa: B023
-                *priors, alpha_sums, mh_steps, *address,
+                priors.alpha, priors.beta, alpha_sums, mh_steps, *address,
             )  # fmt: skip
 
         ends = np.concatenate(([0], np.cumsum(np.diff(layout.doc_ptr)[documents])))

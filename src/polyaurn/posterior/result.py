@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from polyaurn.errors import InputError
 from polyaurn.posterior.convergence import LEAST_DRAWS, ess_bulk, ess_tail, r_hat
-from polyaurn.state import F64, I64, Priors
+from polyaurn.state import F64, I64, Priors, pseudo_sizes
 
 MATCHED = 0.6  # match quality from which a topic counts as the same in another chain
 
@@ -36,7 +36,7 @@ class Chain(NamedTuple):
     theta : ndarray of float64 or None, draws by documents by topics
         Draws of Theta for what was chosen.
     phi_sum : CSR matrix of float64, K by V
-        The sum over draws of n / (sum of n + beta).
+        The sum over draws of n / (sum of n + beta), pseudo-counts of seeds being part of n.
     theta_sum : CSR matrix of float64 or None, D by K
         The sum over draws of m / (N_d + sum of alpha).
     """
@@ -57,7 +57,8 @@ class Chain(NamedTuple):
         draws = len(self.priors)
         mean = self.phi_sum / draws
         scale = [
-            1.0 / (n + p.beta.sum()) for n, p in zip(self.topic_sizes, self.priors, strict=True)
+            1.0 / (n + pseudo_sizes(p)[self.order] + p.beta.sum())
+            for n, p in zip(self.topic_sizes, self.priors, strict=True)
         ]
         if all(p.beta is self.priors[0].beta for p in self.priors):
             pairs = [(np.sum(scale, axis=0), self.priors[0].beta)]

@@ -22,6 +22,7 @@ from polyaurn.state import (
     State,
     doc_topic_matrix,
     make_priors,
+    topic_word_mass,
     topic_word_matrix,
 )
 from polyaurn.workers import Workers, count_threads
@@ -64,8 +65,10 @@ class Recorder:
     def keep(self, state: State, priors: Priors, level: float) -> None:
         """Take a draw."""
         K = len(self._order)
-        n = topic_word_matrix(state.counts, K)[self._order]
-        sizes = np.asarray(n.sum(axis=1), dtype=np.int64).ravel()
+        n = topic_word_matrix(state.counts, K)
+        sizes = np.asarray(n.sum(axis=1), dtype=np.int64).ravel()[self._order]
+        mass = topic_word_mass(n, priors)[self._order]
+        totals = np.asarray(mass.sum(axis=1), dtype=np.int64).ravel()
         self._sweep.append(state.sweep)
         self._level.append(level)
         self._sizes.append(sizes)
@@ -75,10 +78,10 @@ class Recorder:
             bits = key(self._seed, state.sweep, Purpose.POSTERIOR)
             chance = np.random.Generator(np.random.Philox(key=[int(bits.a), int(bits.b)]))
         if chosen.wants_phi:
-            self._phi.append(_draw_phi(n, sizes, priors.beta, chosen, chance))
+            self._phi.append(_draw_phi(mass, totals, priors.beta, chosen, chance))
         if chosen.wants_theta:
             self._theta.append(self._draw_theta(state, priors.alpha[self._order], chance))
-        self._phi_sum = _add_rows(self._phi_sum, n, sizes + priors.beta.sum())
+        self._phi_sum = _add_rows(self._phi_sum, mass, totals + priors.beta.sum())
         if self._theta_mean:
             m = doc_topic_matrix(self._corpus.doc_ptr, state.z, K)[:, self._order]
             self._theta_sum = _add_rows(self._theta_sum, m, self._lengths + priors.alpha.sum())
@@ -195,8 +198,9 @@ def _go_on(
     """Continue a chain without its beginning's aids; draws are the sweeps with a log posterior."""
     begun = state.sweep
     given = make_priors(
-        run["doc_topic_prior"], run["topic_word_prior"], run["n_components"], corpus.n_words
-    )
+        run["doc_topic_prior"], run["topic_word_prior"], run["n_components"], corpus.n_words,
+        pseudo=run["pseudo_counts"],
+    )  # fmt: skip
     further = sweeps(corpus, **run | {"start": state, "warm_start": "random", "evaluate_every": 0})
     with Workers(count_threads(run["n_jobs"])) as workers:
         for after, info in islice(further, draws * thin):

@@ -132,7 +132,7 @@ class Checkpoints:
             "trace": np.frombuffer(json.dumps(trace).encode(), np.uint8),
         }
         if state.priors is not None:
-            arrays |= state.priors._asdict()
+            arrays |= {"alpha": state.priors.alpha, "beta": state.priors.beta}
         header = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -257,7 +257,7 @@ def _read(folder: Path, name: str) -> Saved:
     if not isinstance(trace, list) or not all(isinstance(record, dict) for record in trace):
         raise Damaged("its trace is not a list of records")
     priors = Priors(arrays["alpha"], arrays["beta"]) if "alpha" in arrays else None
-    for prior in priors or ():
+    for prior in priors[:2] if priors else ():
         prior.flags.writeable = False
     return Saved(Halt(arrays["z"], sweep, share, priors), trace, run, "")
 
@@ -289,10 +289,10 @@ def check_same_run(expected: dict[str, Any], given: dict[str, Any], free: Iterab
             f"{corpora[0][1]}; got {corpora[1][1]}, and their contents differ. Give the same file "
             "and reading options, or start anew with --force (force=True)."
         )
-    for name in given:
-        if name not in {"corpus", *free} and expected.get(name) != given[name]:
+    for name in given | expected:
+        if name not in {"corpus", *free} and expected.get(name) != given.get(name):
             raise InputError(
                 f"The '{name}' parameter must be as in the run that is resumed. Expected "
-                f"{expected.get(name)!r}, got {given[name]!r}; give the same, or start anew with "
-                "--force (force=True)."
+                f"{expected.get(name)!r}, got {given.get(name)!r}; give the same, or start anew "
+                "with --force (force=True)."
             )

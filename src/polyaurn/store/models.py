@@ -17,7 +17,14 @@ from polyaurn._version import __version__
 from polyaurn.errors import InputError
 from polyaurn.model import TopicModel
 from polyaurn.naming import Numbered, check_vocabulary
-from polyaurn.state import MAX_TOPICS, Priors, doc_topic_matrix
+from polyaurn.state import (
+    MAX_TOPICS,
+    MOST_PSEUDO,
+    Priors,
+    doc_topic_matrix,
+    make_priors,
+    topic_word_matrix,
+)
 from polyaurn.store.arrays import read_npz, write_npz
 from polyaurn.store.checkpoints import FOLDER as CHECKPOINTS
 from polyaurn.store.checkpoints import clear, holds_checkpoint
@@ -43,6 +50,7 @@ _TYPES = {
     "assignments": "u", "alpha": "f", "beta": "f", "topic_word_counts.data": "if",
     "topic_word_counts.indices": "i", "topic_word_counts.indptr": "i",
 }  # fmt: skip
+_PSEUDO = {f"pseudo_counts.{part}": "i" for part in ("data", "indices", "indptr")}
 
 
 def check_target(path: str | Path, *, force: bool = False, name: str = "path") -> Path:
@@ -149,6 +157,10 @@ def write_model(model: TopicModel, folder: Path) -> None:
         "parameters": model.parameters,
         "numbered_documents": numbered,
     }
+    if model.priors.pseudo is not None:
+        before = topic_word_matrix(model.priors.pseudo, model.n_topics)
+        arrays |= {f"pseudo_counts.{p}": getattr(before, p) for p in ("data", "indices", "indptr")}
+        header["pseudo_counts"] = True
     told = [{k: v for k, v in record.items() if k not in TIMED} for record in model.trace]
     timed = [{k: record[k] for k in TIMED if k in record} for record in model.trace]
     files: dict[str, Any] = {
@@ -206,7 +218,9 @@ def _read(folder: Path) -> TopicModel:
         raise Damaged(f"{HEADER} says {K:,} topics")
     first = header["format_version"] == 1
     where = {"doc_topic_counts.data": "i", "doc_topic_counts.indptr": "i"} if first else {}
-    arrays = read_npz(file_of(folder, header, ARRAYS), _TYPES | (where or {"doc_ptr": "i"}))
+    seeded = "pseudo_counts" in header
+    types = _TYPES | (where or {"doc_ptr": "i"}) | (_PSEUDO if seeded else {})
+    arrays = read_npz(file_of(folder, header, ARRAYS), types)
     vocab = _words(file_of(folder, header, VOCABULARY))
     numbered = header.get("numbered_documents") is True
     names = Numbered(D) if numbered else _read_lines(file_of(folder, header, NAMES))
@@ -215,10 +229,12 @@ def _read(folder: Path) -> TopicModel:
     _check_sizes((len(priors.alpha), len(names), len(vocab), len(priors.beta)), (K, D, V, V))
     _check_priors(priors)
     z = arrays["assignments"].astype(np.uint16, copy=False)
-    for array in (z, *priors):
+    for array in (z, priors.alpha, priors.beta):
         array.flags.writeable = False
     _check_topics(doc_ptr, z, arrays["assignments"], K, D, N)
-    counts = _counts(arrays, K, V)
+    if seeded:
+        priors = make_priors(*priors[:2], K, V, pseudo=_pseudo_counts(arrays, K, V))
+    counts = _counts(arrays, "topic_word_counts", "the counts of topics", K, V)
     if D and not np.array_equal(
         np.asarray(counts.sum(axis=1)).ravel(), np.bincount(z, minlength=K)
     ):
@@ -251,7 +267,7 @@ def _check_sizes(found: tuple[int, ...], expected: tuple[int, ...]) -> None:
 
 
 def _check_priors(priors: Priors) -> None:
-    for name, prior in priors._asdict().items():
+    for name, prior in (("alpha", priors.alpha), ("beta", priors.beta)):
         if not (np.isfinite(prior) & (prior > 0)).all():
             raise Damaged(f"{name} is not positive")
 
@@ -265,24 +281,29 @@ def _check_topics(doc_ptr: Any, z: Any, stored: Any, K: int, D: int, N: int) -> 
         raise Damaged(f"a token has topic {int(z.max()):,} of {K:,}")
 
 
-def _counts(arrays: dict[str, Any], K: int, V: int) -> sp.csr_matrix:
-    data, indices, indptr = (
-        arrays[f"topic_word_counts.{part}"] for part in ("data", "indices", "indptr")
-    )
+def _pseudo_counts(arrays: dict[str, Any], K: int, V: int) -> sp.csr_matrix:
+    found = _counts(arrays, "pseudo_counts", "the pseudo-counts", K, V)
+    if len(found.data) and int(found.data.max()) > MOST_PSEUDO:
+        raise Damaged("the pseudo-counts are too large")
+    return found
+
+
+def _counts(arrays: dict[str, Any], name: str, what: str, K: int, V: int) -> sp.csr_matrix:
+    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
     ok = len(indptr) == K + 1 and indptr[0] == 0 and (np.diff(indptr) >= 0).all()
     if not ok or not indptr[-1] == len(indices) == len(data):
-        raise Damaged("the counts of topics do not fit together")
+        raise Damaged(f"{what} do not fit together")
     if len(indices) and not (int(indices.min()) >= 0 and int(indices.max()) < V):
-        raise Damaged("the counts of topics name words that are not there")
+        raise Damaged(f"{what} name words that are not there")
     if not (np.isfinite(data) & (data > 0)).all():
-        raise Damaged("the counts of topics are not positive")
+        raise Damaged(f"{what} are not positive")
     rising = np.diff(indices.astype(np.int64)) > 0
     rising[indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < len(indices))] - 1] = True
     if not rising.all():
-        raise Damaged("the counts of topics are out of order")
+        raise Damaged(f"{what} are out of order")
     kept = np.float64 if data.dtype.kind == "f" else np.int32
     if kept is np.int32 and len(data) and int(data.max()) > np.iinfo(np.int32).max:
-        raise Damaged("the counts of topics are too large")
+        raise Damaged(f"{what} are too large")
     return sp.csr_matrix((data.astype(kept), indices.astype(np.int32), indptr), shape=(K, V))
 
 

@@ -76,7 +76,7 @@ def hierarchy(model: "TopicModel", method: str, n_words: int, *, as_frame: bool)
         )
     links = np.empty((0, 4))
     if model.n_topics > 1:
-        links = linkage(squareform(topic_distances(model.topic_word_counts), checks=False), method)
+        links = linkage(squareform(topic_distances(model.topic_word_mass), checks=False), method)
     rows = list(_mergers(model, links, n_words))
     columns: Columns = {"step": np.arange(1, len(links) + 1), "distance": links[:, 2]}
     for name in ("left", "right", "tokens", "words"):

@@ -40,7 +40,7 @@ def labels_at(model: "TopicModel", topics: I64) -> list[str]:
 
 
 def _leading_words(model: "TopicModel", k: int) -> str:
-    n = model.topic_word_counts
+    n = model.topic_word_mass
     row = slice(n.indptr[k], n.indptr[k + 1])
     words, mass = n.indices[row], n.data[row] + model.priors.beta[n.indices[row]]
     order = np.lexsort((words, -mass))[:_WORDS]

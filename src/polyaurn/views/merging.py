@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.errors import InputError
-from polyaurn.state import Priors
+from polyaurn.state import Priors, make_priors, topic_word_matrix
 from polyaurn.views.checks import check_topic
 from polyaurn.views.labels import KEY, given_labels
 
@@ -28,9 +28,7 @@ def merge_topics(model: "TopicModel", groups: Any) -> "TopicModel":
         shape=(len(parts), model.n_topics),
     )
     z = becomes.astype(np.uint16)[model.assignments]
-    alpha = gather @ model.priors.alpha
-    for array in (z, alpha):
-        array.flags.writeable = False
+    z.flags.writeable = False
     labels = given_labels(model)
     facts = {k: v for k, v in model.parameters.items() if k not in ("run", KEY)}
     facts |= {"n_topics": len(parts), "merged_topics": parts}
@@ -41,10 +39,16 @@ def merge_topics(model: "TopicModel", groups: Any) -> "TopicModel":
         topic_word_counts=_summed(gather @ model.topic_word_counts, model.topic_word_counts),
         doc_topic_counts=_summed(model.doc_topic_counts @ gather.T, model.doc_topic_counts),
         assignments=z,
-        priors=Priors(alpha, model.priors.beta),
+        priors=_merged_priors(model.priors, gather),
         trace=[],
         parameters=facts,
     )
+
+
+def _merged_priors(priors: Priors, gather: sp.csr_matrix) -> Priors:
+    K, V = len(priors.alpha), len(priors.beta)
+    pseudo = gather @ topic_word_matrix(priors.pseudo, K) if priors.pseudo is not None else None
+    return make_priors(gather @ priors.alpha, priors.beta, gather.shape[0], V, pseudo=pseudo)
 
 
 def _parts(model: "TopicModel", groups: Any) -> list[list[int]]:

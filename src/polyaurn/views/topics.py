@@ -46,11 +46,11 @@ def find_topics(model: "TopicModel", query: str | Sequence[str], n: int) -> Colu
     """Return the topics in which a query's words are probable; see `Views.find_topics`."""
     check_count(n, "n")
     words = _words_of(model, query)
-    counts = model.topic_word_counts[:, words].toarray()
+    counts = model.topic_word_mass[:, words].toarray()
     log_p = np.log(counts + model.priors.beta[words]) - np.log(topic_totals(model))[:, None]
     there = np.flatnonzero(counts.any(axis=1))
     probability = np.exp(log_p[there].mean(axis=1))
-    joint = log_p[there].sum(axis=1) + np.log(model.topic_sizes[there])
+    joint = log_p[there].sum(axis=1) + np.log(np.maximum(model.topic_sizes[there], 1e-300))
     share = np.exp(joint - joint.max())
     order = np.lexsort((there, -probability))[:n]
     return {
@@ -92,7 +92,7 @@ def _words_of(model: "TopicModel", query: Any) -> list[int]:
 
 
 def _occurs(model: "TopicModel", v: int) -> bool:
-    return bool((model.topic_word_counts.indices == v).any())
+    return bool((model.topic_word_mass.indices == v).any())
 
 
 def _cut(query: str, number: dict[str, int]) -> tuple[list[str], list[str]]:

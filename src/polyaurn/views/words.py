@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from polyaurn.errors import InputError
-from polyaurn.state import F64, I64
+from polyaurn.state import F64, I64, pseudo_at
 from polyaurn.views.checks import check_count, check_share, check_topics_asked
 from polyaurn.views.frames import Columns
 from polyaurn.views.labels import labels_at
@@ -17,12 +17,13 @@ METHODS = ("probability", "relevance", "frex", "lift", "score")
 
 
 class _Cells(NamedTuple):
-    """The cells of n that are not zero, topic by topic, with their probabilities."""
+    """The cells, topic by topic, in which counts or pseudo-counts are not zero."""
 
     topic: I64
     word: I64
     count: Any
-    probability: F64  # (n + beta) / (sum of n + beta)
+    mass: F64  # n + beta, and pseudo-counts of the prior
+    probability: F64  # mass over the topic's
 
 
 def topic_words(model: "TopicModel", method: str, n_words: int | None, **options: Any) -> Columns:
@@ -58,7 +59,7 @@ def ranked_words(
         check_share(frex_weight, "frex_weight"),
     )
     order = np.lexsort((cells.word, -score, cells.topic))
-    first = model.topic_word_counts.indptr[:-1].astype(np.int64)
+    first = model.topic_word_mass.indptr[:-1].astype(np.int64)
     rank = np.arange(len(order)) - first[cells.topic] + 1
     place = np.full(model.n_topics, -1)
     place[asked] = np.arange(len(asked))
@@ -80,15 +81,18 @@ def ranked_words(
 
 
 def topic_totals(model: "TopicModel") -> F64:
-    """Return what counts plus beta of each topic sum to."""
-    return np.asarray(model.topic_sizes + model.priors.beta.sum(), dtype=np.float64)
+    """Return what counts and priors of each topic sum to."""
+    sizes = np.asarray(model.topic_word_mass.sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(sizes + model.priors.beta.sum(), dtype=np.float64)
 
 
 def _cells(model: "TopicModel") -> _Cells:
-    n, beta = model.topic_word_counts, model.priors.beta
+    n = model.topic_word_mass
     topic = np.repeat(np.arange(model.n_topics), np.diff(n.indptr))
-    mass = n.data + beta[n.indices]
-    return _Cells(topic, n.indices.astype(np.int64), n.data, mass / topic_totals(model)[topic])
+    mass = n.data + model.priors.beta[n.indices]
+    count = n.data - pseudo_at(n, model.priors)
+    word = n.indices.astype(np.int64)
+    return _Cells(topic, word, count, mass, mass / topic_totals(model)[topic])
 
 
 def _by_method(
@@ -105,7 +109,7 @@ def _by_method(
 
 def _overall(model: "TopicModel") -> F64:
     """Return the share of each word among all tokens."""
-    tokens = np.asarray(model.topic_word_counts.sum(axis=0), dtype=np.float64).ravel()
+    tokens = np.asarray(model.topic_word_mass.sum(axis=0), dtype=np.float64).ravel()
     return np.asarray(tokens / tokens.sum())
 
 
@@ -119,7 +123,7 @@ def _relevance(model: "TopicModel", cells: _Cells, weight: float) -> F64:
 def _score(model: "TopicModel", cells: _Cells) -> F64:
     """Blei and Lafferty (2009): p times the log of p over its geometric mean over all topics."""
     beta, K = model.priors.beta, model.n_topics
-    above_prior = np.log(cells.count + beta[cells.word]) - np.log(beta[cells.word])
+    above_prior = np.log(cells.mass) - np.log(beta[cells.word])
     total = np.bincount(cells.word, above_prior, minlength=len(beta)) + K * np.log(beta)
     mean = (total - np.log(topic_totals(model)).sum()) / K
     return np.asarray(cells.probability * (np.log(cells.probability) - mean[cells.word]))
@@ -128,9 +132,9 @@ def _score(model: "TopicModel", cells: _Cells) -> F64:
 def _frex(model: "TopicModel", cells: _Cells, weight: float) -> F64:
     """Bischof and Airoldi (2012): harmonic mean of ranks by exclusivity and by frequency."""
     inverse = 1.0 / topic_totals(model)
-    over_topics = model.topic_word_counts.T @ inverse + model.priors.beta * inverse.sum()
+    over_topics = model.topic_word_mass.T @ inverse + model.priors.beta * inverse.sum()
     exclusivity = cells.probability / over_topics[cells.word]
-    sizes = np.diff(model.topic_word_counts.indptr)
+    sizes = np.diff(model.topic_word_mass.indptr)
     by_exclusivity, by_frequency = (
         _at_most(value, cells.topic, sizes) for value in (exclusivity, cells.probability)
     )
