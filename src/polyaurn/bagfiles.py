@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.listening import open_told
 from polyaurn.naming import check_vocabulary
 from polyaurn.state import I32, I64
 
@@ -24,7 +25,7 @@ _PIECE = 1 << 24  # bytes read at a time
 def open_bytes(path: Path) -> Iterator[BinaryIO]:
     """Open a file, gzipped or not (its first bytes tell); say plainly when it breaks off."""
     try:
-        with path.open("rb") as raw:
+        with open_told(path) as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             if not packed:
