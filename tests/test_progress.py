@@ -6,7 +6,7 @@ import re
 import pytest
 from rich.console import Console
 
-from polyaurn import LDA, cli_steps
+from polyaurn import LDA, cli_tables
 from polyaurn.progress import status, training_line
 
 TEXTS = ["cat dog cat", "star moon star"] * 10
@@ -66,6 +66,6 @@ def test_topics_are_a_table_at_a_terminal(terminal, tmp_path, monkeypatch):
     shown = terminal(70)
     model = LDA(2, max_iter=30, verbose=False).fit(TEXTS).model_
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    cli_steps.show_topics(model, 3, by_size=True, most=1)
+    cli_tables.show_topics(model, 3, by_size=True, most=1)
     assert "2 topics, the 1 largest" in shown()
     assert "most probable words" in shown()

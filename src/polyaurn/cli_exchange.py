@@ -1,13 +1,16 @@
 """Commands that carry models to neighbours and back: export, import-model. Heavy imports wait."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyaurn.cli_options import READING, ModelPath, Quiet, reads_corpus
-from polyaurn.cli_steps import note, noting_warnings, read
+from polyaurn.cli_options import READING, Force, Json, ModelPath, Quiet, reads_corpus
+from polyaurn.cli_steps import as_trained, note, noting_warnings, print_json, read, size_of
 from polyaurn.errors import InputError
+
+if TYPE_CHECKING:
+    from polyaurn.model import TopicModel
 
 OUT = "'--out' option"
 TO = ("mallet", "ldac", "csv", "parquet")
@@ -44,7 +47,8 @@ def export(
         bool,
         typer.Option("--flatten-priors", help="Write the mean where there is room for one number."),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    force: Force = False,
+    json: Json = False,
     quiet: Quiet = False,
     *,
     reading: dict[str, Any],
@@ -56,6 +60,7 @@ def export(
     from polyaurn import exchange
     from polyaurn.exchange.ldac import check_ldac_files
     from polyaurn.exchange.tables import check_table_file
+    from polyaurn.progress import following
     from polyaurn.store import load
     from polyaurn.wholefiles import check_new_file
 
@@ -90,12 +95,14 @@ def export(
     elif to == "ldac":
         exchange.write_ldac_beta(loaded, out, flatten_priors=flatten_priors, force=force)
     elif corpus is not None:
-        documents = read(corpus, reading, quiet=quiet)
-        with noting_warnings(quiet=quiet):
+        documents = read(corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json)
+        with noting_warnings(quiet=quiet), following("writing", show=not quiet):
             exchange.write_mallet_state(
                 loaded, documents, out, blank=blank, flatten_priors=flatten_priors, force=force
             )
-    if not quiet:
+    if json:
+        print_json({"file": str(out), "format": to} | _sizes(loaded))
+    elif not quiet:
         note(f"{loaded!r} written to {out}")
 
 
@@ -116,6 +123,7 @@ def import_model(
         str | None, typer.Option(help="For mallet: of words and names; utf-8 if not given.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model in the folder.")] = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Take over a model of another program, to infer, evaluate and show topics with it.
@@ -123,7 +131,7 @@ def import_model(
     Example: polyaurn import-model topic-state.gz --from mallet --out model
     """
     from polyaurn import exchange
-    from polyaurn.progress import status
+    from polyaurn.progress import following
     from polyaurn.store import check_target, save
 
     _one_of("--from", from_, FROM)
@@ -135,14 +143,25 @@ def import_model(
             "name the file with one word a line."
         )
     check_target(out, force=force, name="--out")
-    with status(f"reading {file}", show=not quiet):
+    with following(f"reading {file.name or file}", size_of(file), show=not quiet):
         if from_ == "ldac":
             model = exchange.read_ldac_beta(file, vocabulary)
         else:
             model = exchange.read_mallet_state(file, encoding=encoding or "utf-8")
     save(model, out, force=force)
-    if not quiet:
+    if json:
+        print_json({"model": str(out), "format": from_} | _sizes(model))
+    elif not quiet:
         note(f"{model!r} written to {out}; see its topics with: polyaurn topics {out}")
+
+
+def _sizes(model: "TopicModel") -> dict[str, int]:
+    return {
+        "topics": model.n_topics,
+        "documents": len(model.doc_names),
+        "words": len(model.vocab),
+        "tokens": len(model.assignments),
+    }
 
 
 def _one_of(option: str, value: str, choices: tuple[str, ...]) -> None:

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from polyaurn.cli_options import INTERRUPTED, CorpusPath, Quiet, reads_corpus
+from polyaurn.cli_options import INTERRUPTED, CorpusPath, Json, Quiet, Threads, reads_corpus
 from polyaurn.cli_steps import note, print_json, prior, read
+from polyaurn.cli_tables import show_table
 
 
 @reads_corpus
@@ -28,10 +29,10 @@ def sweep(
     ] = "0.01",
     sampler: Annotated[str, typer.Option(help="As in train.")] = "polya-urn",
     seed: Annotated[int, typer.Option(help="The first seed; the others count up from it.")] = 0,
-    threads: Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")] = -1,
+    threads: Threads = -1,
     test_share: Annotated[float, typer.Option(help="Share of the documents held out.")] = 0.1,
     particles: Annotated[int, typer.Option(help="Of left-to-right; more are more exact.")] = 20,
-    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    json: Json = False,
     quiet: Quiet = False,
     *,
     reading: dict[str, Any],
@@ -61,7 +62,7 @@ def sweep(
     folder = GridFolder(out)
     documents = read(corpus, reading, quiet=quiet or json)
     try:
-        with status("compiling", show=not (quiet or json)) as say:
+        with status("compiling", show=not quiet) as say:
             found = topic_grid(
                 documents, numbers, seeds, out=out, **options,
                 on_progress=lambda place: say(_in_words(place)),
@@ -107,13 +108,11 @@ def _show(found: dict[str, Any]) -> None:
         for values in table(found):
             typer.echo("\t".join("" if value is None else str(value) for value in values))
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    shown = Table(box=None, header_style="bold")
-    for name in ("topics", "seeds", *(title for title, _ in COLUMNS.values())):
-        shown.add_column(name, justify="right", style="cyan" if name == "topics" else "")
-    for row in found["topics"]:
-        values = [in_brief(row, name, between=" ± ") for name in COLUMNS]
-        shown.add_row(f"{row['topics']:,}", str(row["seeds"]), *values)
-    Console().print(shown)
+    titles = [title for title, _ in COLUMNS.values()]
+    show_table(
+        ("topics", "seeds", *titles),
+        [
+            (row["topics"], row["seeds"], *(in_brief(row, name, between=" ± ") for name in COLUMNS))
+            for row in found["topics"]
+        ],
+    )

@@ -30,7 +30,7 @@ from polyaurn.readers import (
     stream_texts,
 )
 from polyaurn.state import I32, I64
-from polyaurn.text import count_words, keep_words
+from polyaurn.text import check_pruning, count_words, keep_words
 from polyaurn.urnfile import UrnWriter, read_urn, write_urn
 
 DOCUMENTS_A_PIECE = 5_000
@@ -82,6 +82,7 @@ def import_corpus(
     path, target = Path(path), check_out(out)
     known = ("format", "vocabulary", "transpose", *TABLE_OPTIONS)
     check_text_options({name: value for name, value in reading.items() if name not in known})
+    check_pruning(min_count or 0, max_doc_fraction, max_words)
     format = reading.get("format") or recognise(path)
     pruning: dict[str, Any] = {
         "min_count": min_count,

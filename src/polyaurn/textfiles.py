@@ -175,13 +175,7 @@ def read_folder(path: Path, encoding: str) -> Texts:
         Names and texts in the order of the names, which are paths below the folder. Hidden files
         are passed over.
     """
-    files = {
-        file.relative_to(path).as_posix(): file
-        for file in path.rglob("*")
-        if file.name.endswith((".txt", ".txt.gz"))
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(path).parts)
-    }
+    files = documents_in(path)
     if not files:
         raise InputError(
             f"The folder '{path}' must hold documents as .txt files. It has none; give a file, or "
@@ -189,6 +183,17 @@ def read_folder(path: Path, encoding: str) -> Texts:
         )
     for name in sorted(files):
         yield name, "\n".join(_lines(files[name], encoding))
+
+
+def documents_in(path: Path) -> dict[str, Path]:
+    """Return the documents of a folder by their names, which are paths below it."""
+    return {
+        file.relative_to(path).as_posix(): file
+        for file in path.rglob("*")
+        if file.name.endswith((".txt", ".txt.gz"))
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    }
 
 
 def _lines(path: Path, encoding: str) -> Iterator[str]:
