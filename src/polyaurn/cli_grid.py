@@ -3,6 +3,7 @@
 import sys
 from itertools import product
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
@@ -103,16 +104,22 @@ def _in_words(place: dict[str, Any]) -> str:
 def _show(found: dict[str, Any]) -> None:
     """Show the table at a terminal, and tab-separated numbers elsewhere."""
     from polyaurn.grid.page import COLUMNS, in_brief, table
+    from polyaurn.progress import WIDE
 
     if not sys.stdout.isatty():
         for values in table(found):
             typer.echo("\t".join("" if value is None else str(value) for value in values))
         return
+    between = " ± " if get_terminal_size().columns >= WIDE else "\n± "
     titles = [title for title, _ in COLUMNS.values()]
     show_table(
         ("topics", "seeds", *titles),
         [
-            (row["topics"], row["seeds"], *(in_brief(row, name, between=" ± ") for name in COLUMNS))
+            (
+                row["topics"],
+                row["seeds"],
+                *(in_brief(row, name, between=between) for name in COLUMNS),
+            )
             for row in found["topics"]
         ],
     )

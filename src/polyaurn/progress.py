@@ -194,7 +194,9 @@ class _Bars:
         if self.seen:
             if self._task is not None:
                 self._progress.remove_task(self._task)
-            self._task = self._progress.add_task(message, total=total)
+            self._task = self._progress.add_task(
+                message, total=total, left="left" * (total is not None)
+            )
 
     def advance(self, more: int) -> None:
         if self.seen and more:
@@ -218,18 +220,19 @@ def _bars(show: bool) -> Iterator[_Bars]:
     from rich.progress import TimeRemainingColumn as TimeLeft
     from rich.table import Column
 
-    cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)
+    drawn = 20 if console.width >= NARROW else 0
+    whole = Column(no_wrap=True)
+    cut = Column(no_wrap=True, overflow="ellipsis", max_width=max(10, console.width - drawn - 24))
     columns: list[ProgressColumn] = [
         SpinnerColumn(),
         TextColumn("{task.description}", table_column=cut, markup=False),
-        TaskProgressColumn(),
-        TimeLeft(),
+        TaskProgressColumn(table_column=whole),
+        TextColumn("{task.fields[left]}", table_column=whole),
+        TimeLeft(table_column=whole),
     ]
-    if console.width >= NARROW:
-        columns.insert(2, BarColumn(bar_width=20))
-    with Progress(
-        *columns, console=console, refresh_per_second=5, transient=True, expand=True
-    ) as progress:
+    if drawn:
+        columns.insert(2, BarColumn(bar_width=drawn))
+    with Progress(*columns, console=console, refresh_per_second=5, transient=True) as progress:
         yield _Bars(progress)
 
 
