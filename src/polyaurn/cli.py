@@ -13,6 +13,7 @@ from polyaurn.cli_evaluation import compare, evaluate, infer
 from polyaurn.cli_exchange import export, import_model
 from polyaurn.cli_grid import sweep
 from polyaurn.cli_options import INTERRUPTED
+from polyaurn.cli_plots import plot
 from polyaurn.cli_steps import note
 from polyaurn.cli_theory import theory
 from polyaurn.cli_topics import topics
@@ -30,7 +31,9 @@ OPTIONS = {  # what the command line calls the parameters of Python
     "evaluate_every": "--eval-every",
     "n_words": "--words",
     "ngram_range": "--ngrams",
+    "timestamps": "--dates",
 }
+ARGUMENTS = {"model": "MODEL", "models": "MODEL", "study": "STUDY"}
 
 app = typer.Typer(
     name="polyaurn",
@@ -63,7 +66,7 @@ def stoppable(command: Callable[..., None]) -> Callable[..., None]:
 for command in (train, topics, info):
     app.command()(stoppable(command))
 app.command(name="import")(stoppable(import_))
-for command in (infer, evaluate, compare, sweep, export, import_model):
+for command in (infer, evaluate, compare, sweep, export, import_model, plot):
     app.command()(stoppable(command))
 for command in (demo, theory):
     app.command()(stoppable(command))
@@ -115,6 +118,8 @@ def _in_options(message: str) -> str:
 
     def rename(found: re.Match[str]) -> str:
         name = found.group(1)
+        if name in ARGUMENTS:
+            return f"'{ARGUMENTS[name]}' argument"
         return f"'{OPTIONS.get(name, '--' + name.replace('_', '-'))}' option"
 
     return re.sub(r"'([a-z_]+)' parameter", rename, message)

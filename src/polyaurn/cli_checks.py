@@ -96,3 +96,18 @@ def check_trace(path: Path | None, corpus: Path, force: bool) -> None:
             f"The '--trace' option must name a file in a folder that exists. Got '{path}'; create "
             "the folder or choose another name."
         )
+
+
+def check_one_of(option: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse what is not one of several words."""
+    if value not in choices:
+        raise InputError(
+            f"The '{option}' option must be {', '.join(choices[:-1])} or {choices[-1]}. Got "
+            f"{value!r} instead."
+        )
+
+
+def check_only_for(option: str, given: bool, formats: str, *, here: bool) -> None:
+    """Refuse an option where it means nothing."""
+    if given and not here:
+        raise InputError(f"The '{option}' option is for {formats}. Leave it out here.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyaurn.cli_checks import check_one_of, check_only_for
 from polyaurn.cli_options import READING, Force, Json, ModelPath, Quiet, reads_corpus
 from polyaurn.cli_steps import as_trained, note, noting_warnings, print_json, read, size_of
 from polyaurn.errors import InputError
@@ -64,17 +65,17 @@ def export(
     from polyaurn.store import load
     from polyaurn.wholefiles import check_new_file
 
-    _one_of("--to", to, TO)
+    check_one_of("--to", to, TO)
     tabular = to in ("csv", "parquet")
     if table is not None:
-        _one_of("--table", table, TABLES)
-    _only_for("--table", table is not None, "csv and parquet", here=tabular)
-    _only_for("--corpus", corpus is not None, "mallet", here=to == "mallet")
+        check_one_of("--table", table, TABLES)
+    check_only_for("--table", table is not None, "csv and parquet", here=tabular)
+    check_only_for("--corpus", corpus is not None, "mallet", here=to == "mallet")
     for name, (_, default) in READING.items():
         option = f"--{name.replace('_', '-')}"
-        _only_for(option, reading[name] != default, "mallet", here=to == "mallet")
-    _only_for("--blank", blank is not None, "mallet", here=to == "mallet")
-    _only_for("--flatten-priors", flatten_priors, "mallet and ldac", here=not tabular)
+        check_only_for(option, reading[name] != default, "mallet", here=to == "mallet")
+    check_only_for("--blank", blank is not None, "mallet", here=to == "mallet")
+    check_only_for("--flatten-priors", flatten_priors, "mallet and ldac", here=not tabular)
     if tabular:
         if out.suffix != f".{to}":
             raise InputError(f"The {OUT} must end in .{to}. Got '{out}' instead.")
@@ -134,9 +135,9 @@ def import_model(
     from polyaurn.progress import following
     from polyaurn.store import check_target, save
 
-    _one_of("--from", from_, FROM)
-    _only_for("--vocabulary", vocabulary is not None, "ldac", here=from_ == "ldac")
-    _only_for("--encoding", encoding is not None, "mallet", here=from_ == "mallet")
+    check_one_of("--from", from_, FROM)
+    check_only_for("--vocabulary", vocabulary is not None, "ldac", here=from_ == "ldac")
+    check_only_for("--encoding", encoding is not None, "mallet", here=from_ == "mallet")
     if from_ == "ldac" and vocabulary is None:
         raise InputError(
             "The '--vocabulary' option must be given for ldac, whose models hold numbers only; "
@@ -162,16 +163,3 @@ def _sizes(model: "TopicModel") -> dict[str, int]:
         "words": len(model.vocab),
         "tokens": len(model.assignments),
     }
-
-
-def _one_of(option: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(
-            f"The '{option}' option must be {', '.join(choices[:-1])} or {choices[-1]}. Got "
-            f"{value!r} instead."
-        )
-
-
-def _only_for(option: str, given: bool, formats: str, *, here: bool) -> None:
-    if given and not here:
-        raise InputError(f"The '{option}' option is for {formats}. Leave it out here.")

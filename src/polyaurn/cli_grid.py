@@ -8,7 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from polyaurn.cli_options import INTERRUPTED, CorpusPath, Json, Quiet, Threads, reads_corpus
+from polyaurn.cli_options import (
+    INTERRUPTED,
+    CorpusPath,
+    Json,
+    Quiet,
+    Threads,
+    reads_corpus,
+    sampler_names,
+)
 from polyaurn.cli_steps import note, print_json, prior, read
 from polyaurn.cli_tables import show_table
 
@@ -28,7 +36,9 @@ def sweep(
     beta: Annotated[
         str, typer.Option(help="Prior of words in a topic: a number, or a file of V numbers.")
     ] = "0.01",
-    sampler: Annotated[str, typer.Option(help="As in train.")] = "polya-urn",
+    sampler: Annotated[
+        str, typer.Option(help="As in train.", autocompletion=sampler_names)
+    ] = "polya-urn",
     seed: Annotated[int, typer.Option(help="The first seed; the others count up from it.")] = 0,
     threads: Threads = -1,
     test_share: Annotated[float, typer.Option(help="Share of the documents held out.")] = 0.1,

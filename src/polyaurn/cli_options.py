@@ -68,6 +68,17 @@ Format = Annotated[
     typer.Option(
         help="What the file is, where its look misleads: uci, matrix-market, svmlight, ldac, "
         "lines, table, parquet, folder, mallet.",
+        autocompletion=lambda: [
+            "uci",
+            "matrix-market",
+            "svmlight",
+            "ldac",
+            "lines",
+            "table",
+            "parquet",
+            "folder",
+            "mallet",
+        ],
         rich_help_panel=_READING,
     ),
 ]
@@ -106,6 +117,13 @@ READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and defa
     "encoding": (Encoding, "utf-8"),
     "transpose": (Transpose, False),
 }
+
+
+def sampler_names() -> list[str]:
+    """Return the samplers there are, for a shell that completes."""
+    from polyaurn.kernels import SAMPLERS
+
+    return list(SAMPLERS)
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:

@@ -16,6 +16,7 @@ from polyaurn.cli_options import (
     Threads,
     Words,
     reads_corpus,
+    sampler_names,
 )
 from polyaurn.cli_steps import fit_and_save, note, print_json, read
 from polyaurn.cli_tables import show_topics, topics_for_machines
@@ -44,7 +45,8 @@ def train(
         str,
         typer.Option(
             help="'polya-urn' (fast), 'partially-collapsed' (exact, dense), or a rival: "
-            "'polya-urn-mh', 'collapsed', 'light', 'collapsed-dense'."
+            "'polya-urn-mh', 'collapsed', 'light', 'collapsed-dense'.",
+            autocompletion=sampler_names,
         ),
     ] = "polya-urn",
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
@@ -63,7 +65,8 @@ def train(
         str,
         typer.Option(
             help="'grow' begins on few documents, 'smooth' with larger priors, 'random' with "
-            "neither; 'auto' chooses."
+            "neither; 'auto' chooses.",
+            autocompletion=lambda: ["auto", "grow", "smooth", "random"],
         ),
     ] = "auto",
     phi_refreshes: Annotated[

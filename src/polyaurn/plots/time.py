@@ -99,7 +99,8 @@ def _times(timestamps: Any, D: int) -> tuple[Any, Any]:
         raise InputError("The 'timestamps' parameter must have at least one time. Got none.")
     known = [(d, t) for d, t in enumerate(given) if there[d]]
     numbers = all(isinstance(t, int | float | np.number) for _, t in known)
-    return np.array([_number(t, d) if numbers else _date(t, d) for d, t in known]), there
+    read = _number if numbers else as_date
+    return np.array([read(t, f"for document {d}") for d, t in known]), there
 
 
 def _missing(t: Any) -> bool:
@@ -108,14 +109,27 @@ def _missing(t: Any) -> bool:
     return np.ndim(t) == 0 and bool(t != t)  # NaN and NaT are not themselves
 
 
-def _number(t: Any, d: int) -> float:
+def _number(t: Any, where: str) -> float:
     if not math.isfinite(t):
-        raise _no_time(t, d)
+        raise _no_time(t, where)
     return float(t)
 
 
-def _date(t: Any, d: int) -> Any:
-    """Return a date in seconds; those with a zone in that of Greenwich."""
+def as_date(t: Any, where: str) -> Any:
+    """Return a date in seconds; one with a zone in that of Greenwich.
+
+    Parameters
+    ----------
+    t : str, date, datetime or datetime64
+        The date.
+    where : str
+        Where it was found, for the error message.
+
+    Returns
+    -------
+    datetime64
+        In seconds.
+    """
     try:
         if isinstance(t, str):
             t = t.strip()
@@ -130,13 +144,13 @@ def _date(t: Any, d: int) -> Any:
             raise ValueError
         return found
     except (ValueError, TypeError, OverflowError):
-        raise _no_time(t, d) from None
+        raise _no_time(t, where) from None
 
 
-def _no_time(t: Any, d: int) -> InputError:
+def _no_time(t: Any, where: str) -> InputError:
     return InputError(
         "The 'timestamps' parameter must hold numbers alone, or dates such as '2021-03-14', "
-        f"'2021-03' or '2021'. Got {t!r:.60} for document {d}; write it so."
+        f"'2021-03' or '2021'. Got {t!r:.60} {where}; write it so."
     )
 
 

@@ -28,7 +28,9 @@ def plot_trace(models: Any, *, ax: Any = None) -> Any:
     >>> import polyaurn
     >>> corpus = polyaurn.datasets.generate(n_documents=60, n_words=80, n_topics=3)
     >>> lda = polyaurn.LDA(3, max_iter=20, evaluate_every=2, verbose=False).fit(corpus)
-    >>> ax = polyaurn.plots.plot_trace(lda)  # doctest: +SKIP
+    >>> ax = polyaurn.plots.plot_trace(lda)
+    >>> ax.get_xlabel()
+    'sweep'
     """
     named = _named(models)
     lines = {name: _line(model, name, len(named)) for name, model in named.items()}
@@ -70,8 +72,8 @@ def _line(model: TopicModel, name: str, n_models: int) -> tuple[list[int], list[
         which = f" ({name!r})" if n_models > 1 else ""
         raise InputError(
             f"The 'models' parameter must have traces with log posteriors. Got a model{which} "
-            f"whose trace has {len(model.trace):,} sweeps and none; train with evaluate_every "
-            "above 0."
+            f"whose trace has {len(model.trace):,} sweeps and none; train with --eval-every "
+            "(evaluate_every) above 0."
         )
     return [r["sweep"] for r in seen], [r["log_posterior"] / N for r in seen]
 
