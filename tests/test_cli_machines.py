@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -76,6 +77,13 @@ def test_help_has_an_example(name):
     text = COMMANDS[name].help
     example = text.split("Example: ")[1].splitlines()[0]
     assert example.startswith(f"polyaurn {name} ")
+
+
+def test_the_page_has_every_command():
+    page = Path(__file__).resolve().parents[1] / "docs" / "command_line.md"
+    rows = {line.split("`")[1]: line for line in page.read_text().splitlines() if "| `" in line}
+    assert set(COMMANDS) <= set(rows)
+    assert all(f"`polyaurn {name} " in rows[name] for name in COMMANDS)
 
 
 def test_help_tells_exit_codes(run):  # noqa: F811
