@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 
-from polyaurn import cli
+from polyaurn import LDA, Corpus, cli
 from polyaurn.cli_steps import print_json
 from test_cli import run, texts  # noqa: F401
 
@@ -163,3 +164,24 @@ def test_new_documents_are_refused_with_bad_chance(run, texts, model):  # noqa: 
             code, _, err = run(*command, option, value)
             assert code == 2
             assert f"'{option}' option must" in err
+
+
+def at_shell(command, folder):
+    python = f"{sys.executable} -m polyaurn.cli"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command.replace('polyaurn', python)}"], cwd=folder,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_closed_pipes_and_full_disks_are_no_tracebacks(tmp_path):
+    vocabulary = [f"a-long-word-{v}" * 10 for v in range(3000)]
+    corpus = Corpus.from_matrix(np.ones((2, 3000), int), vocabulary)
+    LDA(2, max_iter=1, verbose=False).fit(corpus).save(tmp_path / "m")
+    assert at_shell("polyaurn topics m -n 3000 | head -c 5", tmp_path) == (0, "")
+    code, err = at_shell("polyaurn topics m > /dev/full", tmp_path)
+    assert code == 2
+    assert err.startswith("polyaurn: The output cannot be read or written: No space left on device")
+    assert len(err.splitlines()) == 1

@@ -1,5 +1,6 @@
 """The command line. Heavy imports wait inside the commands, so that help is immediate."""
 
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -51,7 +52,11 @@ class Stopped(Exception):  # noqa: N818
 
 
 def stoppable(command: Callable[..., None]) -> Callable[..., None]:
-    """Let Ctrl-C out of a command as `Stopped`, which typer does not take for its own."""
+    """Let Ctrl-C out of a command as `Stopped`, which typer does not take for its own.
+
+    A reader that has seen enough (``| head``) ends a command quietly; a disk that is full, and
+    the like, is one sentence.
+    """
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -59,6 +64,14 @@ def stoppable(command: Callable[..., None]) -> Callable[..., None]:
             command(*arguments, **options)
         except KeyboardInterrupt:
             raise Stopped from None
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            what = f"'{error.filename}'" if error.filename else "The output"
+            raise InputError(
+                f"{what} cannot be read or written: {error.strerror or error}. Check the disk and "
+                "the permissions."
+            ) from None
 
     return run
 

@@ -64,7 +64,7 @@ def fit_and_save(
     out: Path,
     trace: Path | None = None,
     quiet: bool = False,
-    bars: bool = True,
+    bars: bool | None = None,
     resume: bool = False,
     config: str | None = None,
     **parameters: Any,
@@ -96,7 +96,7 @@ def fit_and_save(
             **parameters,
             checkpoint=folder,
             resume=resume,
-            verbose=bars,
+            verbose=not quiet if bars is None else bars,
             callbacks=[trace_file.write, lambda state, info: stop.asked],
         )
         lda.fit(corpus)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from polyaurn import bagfiles
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.listening import tell
 from polyaurn.naming import Numbered
 from polyaurn.readers import (
     TABLE_OPTIONS,
@@ -232,6 +233,7 @@ def _rewrite(tokens: Any, lengths: I64, number: I32, writer: UrnWriter) -> None:
         stays = word >= 0
         kept = np.bincount(document[stays], minlength=hi - lo)
         writer.add(kept, _sorted_inside(kept, word[stays]))
+        tell("writing tokens", n, int(ends[-1]))
         lo, at = hi, at + n
 
 
