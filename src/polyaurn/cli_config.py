@@ -129,8 +129,8 @@ def cut_in(path: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        Options of `CUT`. A list of stop words that is gone is left out: the model knows none of
-        them anyway.
+        Options of `CUT`. In place of a list of stop words that is gone there is none: the model
+        knows no word of it anyway.
     """
     if not path.is_file():
         return {}
@@ -144,7 +144,7 @@ def cut_in(path: Path) -> dict[str, Any]:
             )
     stop = cut.get("stop_words")
     if stop not in (None, "english", "none") and not Path(stop).is_file():
-        cut["stop_words"] = None
+        cut["stop_words"] = "none"
     return cut
 
 

@@ -27,7 +27,7 @@ def info(
     """
     from polyaurn.diagnostics import summarise
 
-    documents = read(corpus, reading, quiet=quiet or json)
+    documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     summary = summarise(documents)
     if json:
         print_json(summary._asdict())

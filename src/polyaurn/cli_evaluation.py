@@ -58,7 +58,9 @@ def infer(
     check_mixture_file(out, force=force)
     chance = check_chance(seed, threads)
     loaded = load(model)
-    documents = read(corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json)
+    documents = read(
+        corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
+    )
     with noting_warnings(quiet=quiet), following("finding topics", show=not quiet):
         theta = loaded.transform(documents, **chance)
         write_mixtures(out, documents.doc_names, theta)
@@ -106,7 +108,9 @@ def evaluate(
     check_particles(particles)
     check_chance(seed, threads)
     loaded = load(model)
-    documents = read(corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json)
+    documents = read(
+        corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
+    )
     with following("scoring", show=not quiet):
         found = score(loaded, documents, particles, seed, threads)
     if json:
@@ -177,7 +181,7 @@ def compare(
     check_starts(names, warm_start, refreshes)
     options = check_priors(alpha, beta, topics) | check_chance(seed, threads)
     check_page(out, force=force)
-    documents = read(corpus, reading, quiet=quiet or json)
+    documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     with status("compiling", show=not quiet) as say:
         found = run(
             documents,

@@ -96,7 +96,9 @@ def export(
     elif to == "ldac":
         exchange.write_ldac_beta(loaded, out, flatten_priors=flatten_priors, force=force)
     elif corpus is not None:
-        documents = read(corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json)
+        documents = read(
+            corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
+        )
         with noting_warnings(quiet=quiet), following("writing", show=not quiet):
             exchange.write_mallet_state(
                 loaded, documents, out, blank=blank, flatten_priors=flatten_priors, force=force

@@ -71,7 +71,7 @@ def sweep(
     }  # fmt: skip
     wanted = list(product(*check_grid(numbers, seeds, **options)))
     folder = GridFolder(out)
-    documents = read(corpus, reading, quiet=quiet or json)
+    documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     try:
         with status("compiling", show=not quiet) as say:
             found = topic_grid(

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from polyaurn.model import TopicModel
 
 
-def read(path: Path, reading: dict[str, Any], *, quiet: bool) -> "Corpus":
+def read(path: Path, reading: dict[str, Any], *, quiet: bool, bars: bool | None = None) -> "Corpus":
     """Read a corpus as the options say, and tell what was read."""
     from polyaurn.progress import following
     from polyaurn.readers import read_corpus, recognise
 
-    with following(f"reading {path.name or path}", size_of(path), show=not quiet):
+    show = not quiet if bars is None else bars
+    with following(f"reading {path.name or path}", size_of(path), show=show):
         corpus = read_corpus(path, **reading_options(reading))
     if not quiet:
         note(f"{path}, read as {reading['format'] or recognise(path)}: {corpus!r}")

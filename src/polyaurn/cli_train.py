@@ -120,7 +120,7 @@ def train(
     check_words(words)
     check_target(out, force=force or resume, name="--out")
     check_trace(trace, corpus, force or resume)
-    documents = read(corpus, reading, quiet=quiet or json)
+    documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     model, stopped = fit_and_save(
         documents,
         out=out,
