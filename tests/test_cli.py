@@ -67,7 +67,7 @@ def test_train_topics_info(run, texts, tmp_path):
 
     code, out, _ = run("info", texts)
     assert code == 0
-    assert "documents       " in out
+    assert "documents\t40 (0 empty)\n" in out
     assert "Heaps' law" in out
     code, out, _ = run("info", texts, "--json", "--min-count", 9)
     assert json.loads(out)["documents"] == 40
@@ -153,7 +153,7 @@ def test_demo(run, tmp_path, monkeypatch, small):
 BAD = [
     (["train", "none.txt", "--out", "m"], "'none.txt' does not exist"),
     (["train", "empty.txt", "--out", "m"], "'empty.txt' is empty"),
-    (["train", "texts.txt", "--out", "m", "-k", 0], "'--topics' parameter must be an integer"),
+    (["train", "texts.txt", "--out", "m", "-k", 0], "'--topics' option must be an integer"),
     (["train", "texts.txt", "--out", "m", "-k", 65536], "Got 65,536"),
     (["train", "texts.txt", "--out", "m", "--alpha", "-1"], "Got -1.0"),
     (["train", "texts.txt", "--out", "m", "--alpha", "x"], "'--alpha' option must be a positive"),

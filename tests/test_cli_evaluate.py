@@ -93,7 +93,7 @@ def test_evaluate_tells_how_good_a_model_is(run, model, tmp_path):  # noqa: F811
     code, out, _ = run("evaluate", model, tmp_path / "texts.txt", "--particles", 1)
     assert code == 0
     assert "perplexity" in out
-    assert "its standard error                -" in out
+    assert "its standard error\t-\n" in out
     assert load(model).n_topics == 2
     (tmp_path / "short.txt").write_text("cat dog\n")
     code, out, _ = run("evaluate", model, "short.txt", "--json")

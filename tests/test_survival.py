@@ -12,7 +12,7 @@ import pytest
 
 from nursery import Nursery
 from polyaurn import load
-from polyaurn.store.models import TIMINGS
+from polyaurn.store.models import CONFIG, TIMINGS
 
 pytestmark = pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs Linux")
 KILLS = 50
@@ -40,7 +40,7 @@ def whole(nursery):
 
 
 def contents(folder):
-    return {p.name: p.read_bytes() for p in folder.iterdir() if p.name != TIMINGS}
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.name not in (TIMINGS, CONFIG)}
 
 
 def train(nursery, name, *options, threads=1, every=1):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from polyaurn import diagnostics as diagnostics
     from polyaurn import evaluate as evaluate
     from polyaurn import exchange as exchange
+    from polyaurn import plots as plots
     from polyaurn import posterior as posterior
     from polyaurn.comparing import compare
     from polyaurn.corpus import Corpus
@@ -37,7 +38,7 @@ _HOME = {
     "sweeps": "polyaurn.sampler",
     "topic_grid": "polyaurn.grid",
 }
-_MODULES = ("datasets", "diagnostics", "evaluate", "exchange", "posterior")
+_MODULES = ("datasets", "diagnostics", "evaluate", "exchange", "plots", "posterior")
 
 __all__ = [
     "LDA",
@@ -52,6 +53,7 @@ __all__ = [
     "exchange",
     "import_corpus",
     "load",
+    "plots",
     "posterior",
     "read_corpus",
     "sweeps",

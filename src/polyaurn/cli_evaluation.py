@@ -5,12 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
+from polyaurn.cli_checks import check_chance, check_priors
 from polyaurn.cli_options import (
     INTERRUPTED,
     CorpusPath,
+    Force,
+    Json,
     MhSteps,
     ModelPath,
     Quiet,
+    Threads,
     reads_corpus,
 )
 from polyaurn.cli_steps import (
@@ -19,10 +23,10 @@ from polyaurn.cli_steps import (
     noting_warnings,
     number_or_word,
     print_json,
-    prior,
     read,
     score,
 )
+from polyaurn.cli_tables import show_table
 
 COMPARED = ("polya-urn", "partially-collapsed", "collapsed", "light")
 
@@ -35,8 +39,9 @@ def infer(
         Path, typer.Option(help="NAME.csv, NAME.parquet or NAME.npz.", show_default=False)
     ],
     seed: Annotated[int, typer.Option(help="The same seed gives the same mixtures.")] = 0,
-    threads: Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")] = -1,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    threads: Threads = -1,
+    force: Force = False,
+    json: Json = False,
     quiet: Quiet = False,
     *,
     reading: dict[str, Any],
@@ -45,16 +50,33 @@ def infer(
 
     Example: polyaurn infer model new.csv --text-column review --out mixtures.csv
     """
+    from polyaurn.inference import in_words_of
     from polyaurn.mixturefiles import check_mixture_file, write_mixtures
+    from polyaurn.progress import following
     from polyaurn.store import load
 
     check_mixture_file(out, force=force)
+    chance = check_chance(seed, threads)
     loaded = load(model)
-    documents = read(corpus, as_trained(loaded, corpus, reading), quiet=quiet)
-    with noting_warnings(quiet=quiet):
-        theta = loaded.transform(documents, random_state=seed, n_jobs=threads)
-    write_mixtures(out, documents.doc_names, theta)
-    if not quiet:
+    documents = read(
+        corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
+    )
+    with noting_warnings(quiet=quiet), following("finding topics", show=not quiet):
+        theta = loaded.transform(documents, **chance)
+        write_mixtures(out, documents.doc_names, theta)
+    if json:
+        known = in_words_of(loaded, documents)
+        print_json(
+            {
+                "file": str(out),
+                "documents": len(theta),
+                "topics": theta.shape[1],
+                "tokens": int(known.tokens.sum()),
+                "unknown_tokens": int(known.unknown.sum()),
+                "mean_mixture": theta.mean(axis=0).tolist(),
+            }
+        )
+    elif not quiet:
         note(
             f"Mixtures of {len(theta):,} documents over {theta.shape[1]:,} topics written to {out}"
         )
@@ -66,8 +88,8 @@ def evaluate(
     corpus: CorpusPath,
     particles: Annotated[int, typer.Option(help="Of left-to-right; more are more exact.")] = 20,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    threads: Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")] = -1,
-    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    threads: Threads = -1,
+    json: Json = False,
     quiet: Quiet = False,
     *,
     reading: dict[str, Any],
@@ -80,20 +102,33 @@ def evaluate(
     Example: polyaurn evaluate model held-out.csv --text-column review
     """
     from polyaurn.evaluate.held_out import check_particles
-    from polyaurn.progress import status
+    from polyaurn.progress import following
     from polyaurn.store import load
 
     check_particles(particles)
+    check_chance(seed, threads)
     loaded = load(model)
-    documents = read(corpus, as_trained(loaded, corpus, reading), quiet=quiet or json)
-    with status("scoring", show=not quiet and not json):
+    documents = read(
+        corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
+    )
+    with following("scoring", show=not quiet):
         found = score(loaded, documents, particles, seed, threads)
     if json:
         print_json(found)
         return
-    for name, value in found.items():
-        shown = "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.5f}"
-        typer.echo(f"{name.replace('_', ' '):<32}  {shown}")
+    show_table(
+        ("measure", "value"),
+        [
+            (name.replace("_", " "), value if isinstance(value, int) else _brief(value))
+            for name, value in found.items()
+        ],
+        left=("measure",),
+        header=False,
+    )
+
+
+def _brief(value: float | None) -> str:
+    return "-" if value is None else f"{value:.5f}"
 
 
 @reads_corpus
@@ -110,7 +145,7 @@ def compare(
     alpha: Annotated[str, typer.Option(help="A number, or a file of K numbers.")] = "0.1",
     beta: Annotated[str, typer.Option(help="A number, or a file of V numbers.")] = "0.01",
     seed: Annotated[int, typer.Option(help="The same for all.")] = 0,
-    threads: Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")] = -1,
+    threads: Threads = -1,
     warm_start: Annotated[
         str, typer.Option(help="'random' compares samplers alone; 'auto' with their warm starts.")
     ] = "random",
@@ -119,6 +154,7 @@ def compare(
     ] = "1",
     mh_steps: MhSteps = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the page.")] = False,
+    json: Json = False,
     quiet: Quiet = False,
     *,
     reading: dict[str, Any],
@@ -130,31 +166,31 @@ def compare(
 
     Example: polyaurn compare docword.kos.txt.gz --topics 50 --samplers polya-urn,collapsed
     """
-    from polyaurn.comparing import check_samplers, check_seconds
+    from polyaurn.comparing import check_samplers, check_seconds, check_starts
     from polyaurn.comparing import compare as run
     from polyaurn.comparison_page import check_page, write_page
-    from polyaurn.kernels import SAMPLERS
+    from polyaurn.kernels import SAMPLERS, check_proposals
     from polyaurn.progress import status
     from polyaurn.state import check_topics
 
-    check_topics(topics, "--topics")
+    check_topics(topics)
     check_seconds(seconds)
     names = list(SAMPLERS) if samplers == "all" else samplers.replace(" ", "").split(",")
-    check_samplers(names)
+    refreshes = number_or_word(phi_refreshes)
+    check_proposals(check_samplers(names), mh_steps)
+    check_starts(names, warm_start, refreshes)
+    options = check_priors(alpha, beta, topics) | check_chance(seed, threads)
     check_page(out, force=force)
-    documents = read(corpus, reading, quiet=quiet)
+    documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     with status("compiling", show=not quiet) as say:
         found = run(
             documents,
             topics,
             names,
             seconds,
-            doc_topic_prior=prior(alpha, "--alpha"),
-            topic_word_prior=prior(beta, "--beta"),
-            random_state=seed,
-            n_jobs=threads,
+            **options,
             warm_start=warm_start,
-            phi_refreshes=number_or_word(phi_refreshes),
+            phi_refreshes=refreshes,
             mh_steps=mh_steps,
             on_look=lambda name, look: say(
                 f"{name} ({names.index(name) + 1} of {len(names)}): {look['seconds']:.0f} of "
@@ -162,8 +198,10 @@ def compare(
             ),
         )
     page, numbers = write_page(found, out)
+    if json:
+        print_json(found | {"page": str(page), "numbers": str(numbers)})
     if not found["complete"]:
         note(f"Stopped; what there is was written to {page} and {numbers}")
         raise typer.Exit(INTERRUPTED)
-    if not quiet:
+    if not (quiet or json):
         note(f"Written: {page} and {numbers}")

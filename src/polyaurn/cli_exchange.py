@@ -1,13 +1,17 @@
 """Commands that carry models to neighbours and back: export, import-model. Heavy imports wait."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyaurn.cli_options import READING, ModelPath, Quiet, reads_corpus
-from polyaurn.cli_steps import note, noting_warnings, read
+from polyaurn.cli_checks import check_one_of, check_only_for
+from polyaurn.cli_options import READING, Force, Json, ModelPath, Quiet, reads_corpus
+from polyaurn.cli_steps import as_trained, note, noting_warnings, print_json, read, size_of
 from polyaurn.errors import InputError
+
+if TYPE_CHECKING:
+    from polyaurn.model import TopicModel
 
 OUT = "'--out' option"
 TO = ("mallet", "ldac", "csv", "parquet")
@@ -44,7 +48,8 @@ def export(
         bool,
         typer.Option("--flatten-priors", help="Write the mean where there is room for one number."),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    force: Force = False,
+    json: Json = False,
     quiet: Quiet = False,
     *,
     reading: dict[str, Any],
@@ -56,20 +61,21 @@ def export(
     from polyaurn import exchange
     from polyaurn.exchange.ldac import check_ldac_files
     from polyaurn.exchange.tables import check_table_file
+    from polyaurn.progress import following
     from polyaurn.store import load
     from polyaurn.wholefiles import check_new_file
 
-    _one_of("--to", to, TO)
+    check_one_of("--to", to, TO)
     tabular = to in ("csv", "parquet")
     if table is not None:
-        _one_of("--table", table, TABLES)
-    _only_for("--table", table is not None, "csv and parquet", here=tabular)
-    _only_for("--corpus", corpus is not None, "mallet", here=to == "mallet")
+        check_one_of("--table", table, TABLES)
+    check_only_for("--table", table is not None, "csv and parquet", here=tabular)
+    check_only_for("--corpus", corpus is not None, "mallet", here=to == "mallet")
     for name, (_, default) in READING.items():
         option = f"--{name.replace('_', '-')}"
-        _only_for(option, reading[name] != default, "mallet", here=to == "mallet")
-    _only_for("--blank", blank is not None, "mallet", here=to == "mallet")
-    _only_for("--flatten-priors", flatten_priors, "mallet and ldac", here=not tabular)
+        check_only_for(option, reading[name] != default, "mallet", here=to == "mallet")
+    check_only_for("--blank", blank is not None, "mallet", here=to == "mallet")
+    check_only_for("--flatten-priors", flatten_priors, "mallet and ldac", here=not tabular)
     if tabular:
         if out.suffix != f".{to}":
             raise InputError(f"The {OUT} must end in .{to}. Got '{out}' instead.")
@@ -90,12 +96,16 @@ def export(
     elif to == "ldac":
         exchange.write_ldac_beta(loaded, out, flatten_priors=flatten_priors, force=force)
     elif corpus is not None:
-        documents = read(corpus, reading, quiet=quiet)
-        with noting_warnings(quiet=quiet):
+        documents = read(
+            corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
+        )
+        with noting_warnings(quiet=quiet), following("writing", show=not quiet):
             exchange.write_mallet_state(
                 loaded, documents, out, blank=blank, flatten_priors=flatten_priors, force=force
             )
-    if not quiet:
+    if json:
+        print_json({"file": str(out), "format": to} | _sizes(loaded))
+    elif not quiet:
         note(f"{loaded!r} written to {out}")
 
 
@@ -116,6 +126,7 @@ def import_model(
         str | None, typer.Option(help="For mallet: of words and names; utf-8 if not given.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model in the folder.")] = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Take over a model of another program, to infer, evaluate and show topics with it.
@@ -123,36 +134,34 @@ def import_model(
     Example: polyaurn import-model topic-state.gz --from mallet --out model
     """
     from polyaurn import exchange
-    from polyaurn.progress import status
+    from polyaurn.progress import following
     from polyaurn.store import check_target, save
 
-    _one_of("--from", from_, FROM)
-    _only_for("--vocabulary", vocabulary is not None, "ldac", here=from_ == "ldac")
-    _only_for("--encoding", encoding is not None, "mallet", here=from_ == "mallet")
+    check_one_of("--from", from_, FROM)
+    check_only_for("--vocabulary", vocabulary is not None, "ldac", here=from_ == "ldac")
+    check_only_for("--encoding", encoding is not None, "mallet", here=from_ == "mallet")
     if from_ == "ldac" and vocabulary is None:
         raise InputError(
             "The '--vocabulary' option must be given for ldac, whose models hold numbers only; "
             "name the file with one word a line."
         )
     check_target(out, force=force, name="--out")
-    with status(f"reading {file}", show=not quiet):
+    with following(f"reading {file.name or file}", size_of(file), show=not quiet):
         if from_ == "ldac":
             model = exchange.read_ldac_beta(file, vocabulary)
         else:
             model = exchange.read_mallet_state(file, encoding=encoding or "utf-8")
     save(model, out, force=force)
-    if not quiet:
+    if json:
+        print_json({"model": str(out), "format": from_} | _sizes(model))
+    elif not quiet:
         note(f"{model!r} written to {out}; see its topics with: polyaurn topics {out}")
 
 
-def _one_of(option: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(
-            f"The '{option}' option must be {', '.join(choices[:-1])} or {choices[-1]}. Got "
-            f"{value!r} instead."
-        )
-
-
-def _only_for(option: str, given: bool, formats: str, *, here: bool) -> None:
-    if given and not here:
-        raise InputError(f"The '{option}' option is for {formats}. Leave it out here.")
+def _sizes(model: "TopicModel") -> dict[str, int]:
+    return {
+        "topics": model.n_topics,
+        "documents": len(model.doc_names),
+        "words": len(model.vocab),
+        "tokens": len(model.assignments),
+    }

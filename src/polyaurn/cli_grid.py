@@ -3,12 +3,22 @@
 import sys
 from itertools import product
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
 
-from polyaurn.cli_options import INTERRUPTED, CorpusPath, Quiet, reads_corpus
+from polyaurn.cli_options import (
+    INTERRUPTED,
+    CorpusPath,
+    Json,
+    Quiet,
+    Threads,
+    reads_corpus,
+    sampler_names,
+)
 from polyaurn.cli_steps import note, print_json, prior, read
+from polyaurn.cli_tables import show_table
 
 
 @reads_corpus
@@ -26,12 +36,14 @@ def sweep(
     beta: Annotated[
         str, typer.Option(help="Prior of words in a topic: a number, or a file of V numbers.")
     ] = "0.01",
-    sampler: Annotated[str, typer.Option(help="As in train.")] = "polya-urn",
+    sampler: Annotated[
+        str, typer.Option(help="As in train.", autocompletion=sampler_names)
+    ] = "polya-urn",
     seed: Annotated[int, typer.Option(help="The first seed; the others count up from it.")] = 0,
-    threads: Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")] = -1,
+    threads: Threads = -1,
     test_share: Annotated[float, typer.Option(help="Share of the documents held out.")] = 0.1,
     particles: Annotated[int, typer.Option(help="Of left-to-right; more are more exact.")] = 20,
-    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    json: Json = False,
     quiet: Quiet = False,
     *,
     reading: dict[str, Any],
@@ -59,9 +71,9 @@ def sweep(
     }  # fmt: skip
     wanted = list(product(*check_grid(numbers, seeds, **options)))
     folder = GridFolder(out)
-    documents = read(corpus, reading, quiet=quiet or json)
+    documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     try:
-        with status("compiling", show=not (quiet or json)) as say:
+        with status("compiling", show=not quiet) as say:
             found = topic_grid(
                 documents, numbers, seeds, out=out, **options,
                 on_progress=lambda place: say(_in_words(place)),
@@ -102,18 +114,22 @@ def _in_words(place: dict[str, Any]) -> str:
 def _show(found: dict[str, Any]) -> None:
     """Show the table at a terminal, and tab-separated numbers elsewhere."""
     from polyaurn.grid.page import COLUMNS, in_brief, table
+    from polyaurn.progress import WIDE
 
     if not sys.stdout.isatty():
         for values in table(found):
             typer.echo("\t".join("" if value is None else str(value) for value in values))
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    shown = Table(box=None, header_style="bold")
-    for name in ("topics", "seeds", *(title for title, _ in COLUMNS.values())):
-        shown.add_column(name, justify="right", style="cyan" if name == "topics" else "")
-    for row in found["topics"]:
-        values = [in_brief(row, name, between=" ± ") for name in COLUMNS]
-        shown.add_row(f"{row['topics']:,}", str(row["seeds"]), *values)
-    Console().print(shown)
+    between = " ± " if get_terminal_size().columns >= WIDE else "\n± "
+    titles = [title for title, _ in COLUMNS.values()]
+    show_table(
+        ("topics", "seeds", *titles),
+        [
+            (
+                row["topics"],
+                row["seeds"],
+                *(in_brief(row, name, between=between) for name in COLUMNS),
+            )
+            for row in found["topics"]
+        ],
+    )

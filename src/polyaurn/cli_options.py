@@ -68,6 +68,17 @@ Format = Annotated[
     typer.Option(
         help="What the file is, where its look misleads: uci, matrix-market, svmlight, ldac, "
         "lines, table, parquet, folder, mallet.",
+        autocompletion=lambda: [
+            "uci",
+            "matrix-market",
+            "svmlight",
+            "ldac",
+            "lines",
+            "table",
+            "parquet",
+            "folder",
+            "mallet",
+        ],
         rich_help_panel=_READING,
     ),
 ]
@@ -88,6 +99,9 @@ MhSteps = Annotated[
 ]
 Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for each topic.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for machines.")]
+Threads = Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file.")]
 READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and default
     "min_count": (MinCount, None),
     "max_doc_fraction": (MaxDocFraction, 1.0),
@@ -103,6 +117,13 @@ READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and defa
     "encoding": (Encoding, "utf-8"),
     "transpose": (Transpose, False),
 }
+
+
+def sampler_names() -> list[str]:
+    """Return the samplers there are, for a shell that completes."""
+    from polyaurn.kernels import SAMPLERS
+
+    return list(SAMPLERS)
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,6 +1,6 @@
 """What commands do: read, train and save, show. Heavy imports wait inside."""
 
-import sys
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,18 +15,31 @@ if TYPE_CHECKING:
     from polyaurn.model import TopicModel
 
 
-def read(path: Path, reading: dict[str, Any], *, quiet: bool) -> "Corpus":
+def read(path: Path, reading: dict[str, Any], *, quiet: bool, bars: bool | None = None) -> "Corpus":
     """Read a corpus as the options say, and tell what was read."""
-    from polyaurn.progress import status
+    from polyaurn.progress import following
     from polyaurn.readers import read_corpus, recognise
 
-    with status(f"reading {path}", show=not quiet):
+    show = not quiet if bars is None else bars
+    with following(f"reading {path.name or path}", size_of(path), show=show):
         corpus = read_corpus(path, **reading_options(reading))
     if not quiet:
         note(f"{path}, read as {reading['format'] or recognise(path)}: {corpus!r}")
         if corpus.n_empty:
             note(f"Note: {corpus.note_of_empty_documents()}")
     return corpus
+
+
+def size_of(path: Path) -> int | None:
+    """Return how many bytes there are to read; None where that cannot be told, or not followed."""
+    from polyaurn.textfiles import documents_in
+
+    try:
+        if path.is_dir():
+            return sum(file.stat().st_size for file in documents_in(path).values())
+        return None if path.suffix in (".parquet", ".pq", ".urn") else path.stat().st_size
+    except OSError:
+        return None
 
 
 def reading_options(reading: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +75,9 @@ def fit_and_save(
     out: Path,
     trace: Path | None = None,
     quiet: bool = False,
+    bars: bool | None = None,
     resume: bool = False,
+    config: str | None = None,
     **parameters: Any,
 ) -> tuple["TopicModel", bool]:
     """Train, stop on Ctrl-C, save; return the model and whether it was stopped early."""
@@ -93,12 +108,12 @@ def fit_and_save(
             **parameters,
             checkpoint=folder,
             resume=resume,
-            verbose=not quiet,
+            verbose=not quiet if bars is None else bars,
             callbacks=[trace_file.write, lambda state, info: stop.asked],
         )
         lda.fit(corpus)
         trace_file.rewrite(lda.trace_)
-        write_model(lda.model_, folder)
+        write_model(lda.model_, folder, config)
         stopped = bool(stop.asked and lda.n_iter_ < lda.max_iter)
         if not stopped:
             clear(folder / FOLDER)
@@ -118,13 +133,23 @@ def fit_and_save(
     return lda.model_, stopped
 
 
-def as_trained(model: "TopicModel", path: Path, reading: dict[str, Any]) -> dict[str, Any]:
-    """Return options for reading text as the model's words tell, where the user says nothing."""
+def as_trained(
+    model: "TopicModel", path: Path, reading: dict[str, Any], folder: Path | None = None
+) -> dict[str, Any]:
+    """Return options for reading text as the model's was read, where the user says nothing.
+
+    The model's folder tells, or else the model's words do.
+    """
+    from polyaurn.cli_config import cut_in
     from polyaurn.inference import cut_of
     from polyaurn.readers import TEXT_FORMATS, recognise
+    from polyaurn.store.models import CONFIG
 
     options = dict(reading)
     if (options["format"] or recognise(path)) in TEXT_FORMATS:
+        kept = cut_in(folder / CONFIG) if folder is not None else {}
+        if kept:
+            return options | {name: v for name, v in kept.items() if options[name] is None}
         cut = cut_of(model)
         longest = cut["ngram_range"][1]
         if options["ngrams"] is None and longest > 1:
@@ -177,36 +202,6 @@ def score(
     }
 
 
-def show_topics(
-    model: "TopicModel", n_words: int, *, by_size: bool, most: int | None = None
-) -> None:
-    """Show topics as a table at a terminal, as tab-separated lines elsewhere."""
-    sizes = model.topic_sizes
-    listed = model.topics(n_words)
-    order = in_order(model, by_size)[:most]
-    if not sys.stdout.isatty():
-        for k in order:
-            typer.echo(f"{k}\t{sizes[k]:.0f}\t{' '.join(listed[k])}")
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    shown = "" if len(order) == model.n_topics else f", the {len(order)} largest"
-    table = Table(title=f"{model.n_topics} topics{shown}", box=None, header_style="bold")
-    table.add_column("topic", justify="right", style="cyan")
-    table.add_column("tokens", justify="right")
-    table.add_column("most probable words")
-    for k in order:
-        table.add_row(str(k), f"{sizes[k]:,.0f}", " ".join(listed[k]))
-    Console().print(table)
-
-
-def in_order(model: "TopicModel", by_size: bool) -> list[int]:
-    """Return the topics by number, or the largest first."""
-    sizes = model.topic_sizes
-    return sorted(range(model.n_topics), key=lambda k: -sizes[k] if by_size else k)
-
-
 def prior(value: str, name: str) -> Any:
     """Turn an option into a number, or the numbers of a file."""
     try:
@@ -228,40 +223,20 @@ def number_or_word(value: str) -> int | str:
     return int(value) if value.isdecimal() else value
 
 
-def check_words(words: int) -> None:
-    """Refuse a number of words below one, before long work."""
-    if words < 1:
-        raise InputError(f"The '--words' option must be at least 1. Got {words} instead.")
-
-
-def check_not_both(resume: bool, force: bool) -> None:
-    """Refuse to go on with a run and to replace it at once."""
-    if resume and force:
-        raise InputError(
-            "The '--resume' option must stand without '--force'. Got both; the first goes on with "
-            "a run, the second starts anew."
-        )
-
-
-def check_trace(path: Path | None, corpus: Path, force: bool) -> None:
-    """Refuse a trace file that would overwrite something, before long work."""
-    if path is not None and path.exists() and (not force or path.resolve() == corpus.resolve()):
-        raise InputError(
-            f"The '--trace' option must name a new file. '{path}' is there already; choose another "
-            "name, or replace an old trace with --force."
-        )
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise InputError(
-            f"The '--trace' option must name a file in a folder that exists. Got '{path}'; create "
-            "the folder or choose another name."
-        )
-
-
 def print_json(value: Any) -> None:
     """Print a value for machines."""
     import json
 
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=2))
+
+
+def _finite(value: Any) -> Any:
+    """Return a value whose numbers that are none are None, which JSON knows."""
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def note(message: str) -> None:

@@ -88,12 +88,7 @@ def compare(
     check_seconds(seconds)
     steps = check_proposals(names, mh_steps)
     proposing = any(SAMPLERS[name].proposes for name in names)
-    for name in names:  # refuse what a sampler cannot do before any of them has run
-        make_schedule(
-            warm_start, phi_refreshes if SAMPLERS[name].draws_phi else "auto",
-            n_tokens=corpus.n_tokens, n_words=corpus.n_words, n_topics=K, max_iter=None,
-            sampler=name,
-        )  # fmt: skip
+    check_starts(names, warm_start, phi_refreshes)
     found: dict[str, Any] = {
         "corpus": {
             "documents": corpus.n_documents, "words": corpus.n_words, "tokens": corpus.n_tokens,
@@ -147,6 +142,15 @@ def check_samplers(samplers: Any) -> list[str]:
             f"Got {', '.join(names) or 'none'}; choose from {', '.join(SAMPLERS)}."
         )
     return names
+
+
+def check_starts(samplers: Sequence[str], warm_start: Any, phi_refreshes: Any) -> None:
+    """Refuse what one of the samplers cannot do, before any of them has run."""
+    for name in samplers:
+        refreshes = phi_refreshes if SAMPLERS[name].draws_phi else "auto"
+        make_schedule(
+            warm_start, refreshes, n_tokens=1, n_words=1, n_topics=1, max_iter=None, sampler=name
+        )
 
 
 def check_seconds(seconds: Any) -> None:

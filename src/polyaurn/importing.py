@@ -18,6 +18,7 @@ from polyaurn import bagfiles
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.files import check_proportion
+from polyaurn.listening import tell
 from polyaurn.naming import Numbered
 from polyaurn.readers import (
     TABLE_OPTIONS,
@@ -31,7 +32,7 @@ from polyaurn.readers import (
     stream_texts,
 )
 from polyaurn.state import I32, I64
-from polyaurn.text import count_words, keep_words
+from polyaurn.text import check_pruning, count_words, keep_words
 from polyaurn.urnfile import UrnWriter, read_urn, write_urn
 
 DOCUMENTS_A_PIECE = 5_000
@@ -83,6 +84,7 @@ def import_corpus(
     path, target = Path(path), check_out(out)
     known = ("format", "vocabulary", "transpose", *TABLE_OPTIONS)
     check_text_options({name: value for name, value in reading.items() if name not in known})
+    check_pruning(min_count or 0, max_doc_fraction, max_words)
     format = reading.get("format") or recognise(path)
     pruning: dict[str, Any] = {
         "min_count": min_count,
@@ -233,6 +235,7 @@ def _rewrite(tokens: Any, lengths: I64, number: I32, writer: UrnWriter) -> None:
         stays = word >= 0
         kept = np.bincount(document[stays], minlength=hi - lo)
         writer.add(kept, _sorted_inside(kept, word[stays]))
+        tell("writing tokens", n, int(ends[-1]))
         lo, at = hi, at + n
 
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.errors import InputError
+from polyaurn.listening import tell, telling_of_ranges
 from polyaurn.naming import Numbered
 from polyaurn.rng import Purpose, check_seed, key
 from polyaurn.state import F64, I32, I64
@@ -173,7 +174,10 @@ def mean_counts(
         )
         return np.diff(ends), found[: ends[-1]].copy(), mean[: ends[-1]].copy()
 
-    parts = workers.run(fold, document_ranges(known.doc_ptr))
+    tell("compiling kernels")
+    fold(0, 0)
+    on_done = telling_of_ranges("finding topics of documents", len(known.tokens))
+    parts = workers.run(fold, document_ranges(known.doc_ptr), on_done)
     lengths = np.concatenate([np.empty(0, np.int64), *(part[0] for part in parts)])
     ptr = np.concatenate(([0], np.cumsum(lengths)))
     index = np.concatenate([np.empty(0, np.uint16), *(part[1] for part in parts)])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from polyaurn.errors import InputError
+from polyaurn.listening import told
 from polyaurn.state import F64
 from polyaurn.wholefiles import check_new_file, new_file
 
@@ -69,7 +70,8 @@ def _csv(path: Path, columns: list[str], doc_names: Sequence[str], theta: F64) -
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        for name, row in zip(doc_names, theta, strict=True):
+        rows = zip(doc_names, theta, strict=True)
+        for name, row in told(rows, "writing documents", len(theta)):
             writer.writerow([name, *(f"{value:.6g}" for value in row)])
 
 

@@ -1,9 +1,10 @@
 """A live line for long work: how far, how good, how fast, how long. Silent without a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from polyaurn.listening import BYTES, listening
 from polyaurn.state import Info
 
 WIDE, NARROW = 100, 70  # columns of a terminal
@@ -74,18 +75,14 @@ def training_line(n_sweeps: int, n_tokens: int, *, show: bool = True) -> Iterato
     Report
         To be told of each sweep.
     """
-    if not show:
+    console = _terminal(show)
+    if console is None:
         yield Silence()
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft
     from rich.table import Column
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield Silence()
-        return
     columns: list[ProgressColumn] = [
         TextColumn(text, table_column=Column(no_wrap=True))
         for text in (
@@ -120,11 +117,130 @@ def status(message: str, *, show: bool = True) -> Iterator[Any]:
     callable
         Call it with a new message.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not (show and console.is_terminal):
+    console = _terminal(show)
+    if console is None:
         yield lambda text: None
         return
     with console.status(message) as live:
         yield live.update
+
+
+@contextmanager
+def bar(
+    message: str, total: int | None = None, *, show: bool = True
+) -> Iterator[Callable[[int], None]]:
+    """Show a bar with the time left on standard error, if there is a terminal.
+
+    Parameters
+    ----------
+    message : str
+        What goes on.
+    total : int, optional
+        How much there is to do; without it only a sign of life is shown.
+    show : bool
+        False keeps silent in any case.
+
+    Yields
+    ------
+    callable
+        Call it with how much more was done.
+    """
+    with _bars(show) as bars:
+        bars.begin(message, total)
+        yield bars.advance
+
+
+@contextmanager
+def following(message: str, n_bytes: int | None = None, *, show: bool = True) -> Iterator[None]:
+    """Show how far the work inside is, a bar for each step that it tells of.
+
+    Parameters
+    ----------
+    message : str
+        What goes on until it tells, and while files are read.
+    n_bytes : int, optional
+        How much there is to read.
+    show : bool
+        False keeps silent in any case.
+    """
+    with _bars(show) as bars:
+        now = message
+        bars.begin(message)
+
+        def hear(step: str, more: int, total: int | None) -> None:
+            nonlocal now
+            if step != now:
+                now = step
+                reading = step == BYTES
+                bars.begin(message if reading else step, n_bytes if reading else total)
+            bars.advance(more)
+
+        if bars.seen:
+            with listening(hear):
+                yield
+        else:
+            yield
+
+
+class _Bars:
+    """One bar at a time; `begin` puts another in its place."""
+
+    def __init__(self, progress: Any) -> None:
+        self._progress = progress
+        self._task: Any = None
+        self.seen = progress is not None
+
+    def begin(self, message: str, total: int | None = None) -> None:
+        if self.seen:
+            if self._task is not None:
+                self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(
+                message, total=total, left="left" * (total is not None)
+            )
+
+    def advance(self, more: int) -> None:
+        if self.seen and more:
+            self._progress.advance(self._task, more)
+
+
+@contextmanager
+def _bars(show: bool) -> Iterator[_Bars]:
+    console = _terminal(show)
+    if console is None:
+        yield _Bars(None)
+        return
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+    )
+    from rich.progress import TimeRemainingColumn as TimeLeft
+    from rich.table import Column
+
+    drawn = 20 if console.width >= NARROW else 0
+    whole = Column(no_wrap=True)
+    cut = Column(no_wrap=True, overflow="ellipsis", max_width=max(10, console.width - drawn - 24))
+    columns: list[ProgressColumn] = [
+        SpinnerColumn(),
+        TextColumn("{task.description}", table_column=cut, markup=False),
+        TaskProgressColumn(table_column=whole),
+        TextColumn("{task.fields[left]}", table_column=whole),
+        TimeLeft(table_column=whole),
+    ]
+    if drawn:
+        columns.insert(2, BarColumn(bar_width=drawn))
+    with Progress(*columns, console=console, refresh_per_second=5, transient=True) as progress:
+        yield _Bars(progress)
+
+
+def _terminal(show: bool) -> Any:
+    """Return the terminal that notes go to, None where there is none or none is wanted."""
+    if not show:
+        return None
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console if console.is_terminal else None

@@ -10,6 +10,7 @@ from polyaurn import bagfiles, matrixfile, textfiles, urnfile
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.files import check_proportion, open_bytes
+from polyaurn.text import WORD, check_pattern, check_pruning, stop_list
 
 BAG_FORMATS = ("uci", "matrix-market", "svmlight", "ldac")
 _PAIRS = re.compile(rb"\s*[-+.\d]+(\s+\d+:\S+)*\s*(#.*)?")
@@ -85,6 +86,7 @@ def read_corpus(
         raise InputError(f"The 'path' parameter must be a path. Got {path!r} instead.")
     path = Path(path)
     check_text_options(text_options)
+    check_pruning(min_count or 0, max_doc_fraction, max_words)
     chosen = _check_format(format) or recognise(path)
     if chosen == "urn":
         if text_options or vocabulary is not None:
@@ -259,7 +261,10 @@ def refuse_vocabulary(path: Path, format: str, vocabulary: Any) -> None:
 
 
 def check_text_options(options: dict[str, Any]) -> None:
-    """Refuse options of text that there are not."""
+    """Refuse options of text that there are not, or that cannot be used."""
+    if isinstance(options.get("stop_words"), str | Path):
+        stop_list(options["stop_words"])
+    check_pattern(options.get("token_pattern", WORD))
     for name in options:
         if name not in TEXT_OPTIONS:
             raise InputError(

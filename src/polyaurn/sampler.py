@@ -227,9 +227,9 @@ def sweeps(
     seed = check_seed(random_state)
     kernels = load_kernels(check_sampler(sampler), mh_steps=mh_steps)
     threads = count_threads(n_jobs)
-    _check_sweeps(max_iter, "max_iter", 1, optional=True)
-    _check_sweeps(evaluate_every, "evaluate_every", 0)
-    _check_sweeps(learn_priors_every, "learn_priors_every", 0)
+    check_sweeps(max_iter, "max_iter", 1, optional=True)
+    check_sweeps(evaluate_every, "evaluate_every", 0)
+    check_sweeps(learn_priors_every, "learn_priors_every", 0)
     schedule = make_schedule(
         warm_start,
         phi_refreshes,
@@ -469,7 +469,8 @@ def _check_share(layout: Any, state: State) -> None:
         )
 
 
-def _check_sweeps(value: Any, name: str, least: int, *, optional: bool = False) -> None:
+def check_sweeps(value: Any, name: str, least: int, *, optional: bool = False) -> None:
+    """Refuse what is no whole number of sweeps."""
     if optional and value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int) or value < least:

@@ -1,7 +1,7 @@
 """Text to counts, and which words are worth keeping."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from polyaurn.errors import InputError
+from polyaurn.listening import told
 
 if TYPE_CHECKING:
     from polyaurn.corpus import Corpus
@@ -64,6 +65,7 @@ def count_words(
             "The 'texts' parameter must be several strings, one for each document. Got a single "
             "string instead; put it in a list, or use polyaurn.read_corpus for a file."
         )
+    check_pattern(token_pattern)
     try:
         vectorizer = CountVectorizer(
             stop_words=stop_list(stop_words),
@@ -77,11 +79,6 @@ def count_words(
         matrix = vectorizer.fit_transform(texts)
     except InputError:
         raise
-    except re.error as error:
-        raise InputError(
-            f"The 'token_pattern' parameter must be a regular expression. Got {token_pattern!r} "
-            f"({error}); the default is {WORD!r}."
-        ) from None
     except ValueError as error:
         if "empty vocabulary" in str(error):
             if isinstance(texts, list):
@@ -92,6 +89,17 @@ def count_words(
             ) from None
         raise InputError(f"The texts could not be counted: {str(error).rstrip('.')}.") from None
     return matrix, vectorizer.get_feature_names_out().tolist()
+
+
+def check_pattern(token_pattern: Any) -> None:
+    """Refuse what is no regular expression."""
+    try:
+        re.compile(token_pattern)
+    except (re.error, TypeError, RecursionError) as error:
+        raise InputError(
+            f"The 'token_pattern' parameter must be a regular expression. Got {token_pattern!r} "
+            f"({error}); the default is {WORD!r}."
+        ) from None
 
 
 def stop_list(stop_words: Any) -> Any:
@@ -149,6 +157,24 @@ def keep_words(
     max_words: int | None,
 ) -> npt.NDArray[np.bool_]:
     """Decide which words survive pruning, from their counts and document frequencies."""
+    check_pruning(min_count, max_doc_fraction, max_words)
+    keep = counts >= min_count
+    if max_doc_fraction >= 1.0 and max_words is None:
+        return keep
+    documents = max(n_documents, 1)
+    frequency = frequency_of_words()
+    keep &= frequency <= max_doc_fraction * documents
+    if max_words is not None and keep.sum() > max_words:
+        score = counts * np.log(documents / np.maximum(frequency, 1))
+        score[~keep] = -1.0
+        best = np.argsort(-score, kind="stable")[:max_words]
+        keep = np.zeros_like(keep)
+        keep[best] = True
+    return keep
+
+
+def check_pruning(min_count: Any, max_doc_fraction: Any, max_words: Any) -> None:
+    """Refuse numbers by which words cannot be pruned."""
     check_number(min_count, "min_count")
     check_number(max_doc_fraction, "max_doc_fraction")
     check_number(1 if max_words is None else max_words, "max_words")
@@ -168,19 +194,6 @@ def keep_words(
             f"The 'max_words' parameter must be at least 1. Got {max_words!r} instead; leave it "
             "out to keep every word."
         )
-    keep = counts >= min_count
-    if max_doc_fraction >= 1.0 and max_words is None:
-        return keep
-    documents = max(n_documents, 1)
-    frequency = frequency_of_words()
-    keep &= frequency <= max_doc_fraction * documents
-    if max_words is not None and keep.sum() > max_words:
-        score = counts * np.log(documents / np.maximum(frequency, 1))
-        score[~keep] = -1.0
-        best = np.argsort(-score, kind="stable")[:max_words]
-        keep = np.zeros_like(keep)
-        keep[best] = True
-    return keep
 
 
 def check_number(value: Any, name: str) -> None:
@@ -199,7 +212,9 @@ def document_frequency(corpus: "Corpus") -> npt.NDArray[np.int64]:
 
 
 def _strings(texts: Iterable[Any]) -> Iterable[str]:
-    for d, text in enumerate(texts):
+    total = len(texts) if isinstance(texts, Sized) else None
+    heard = texts if total is None else told(texts, "counting words of documents", total)
+    for d, text in enumerate(heard):
         if not isinstance(text, str):
             listed = isinstance(text, list | tuple)
             remedy = "join the words with blanks" if listed else "replace missing texts by ''"

@@ -218,6 +218,11 @@ def _texts_below(path: Path) -> Iterator[tuple[str, Path]]:
                 yield os.fsencode(name).decode(errors="replace"), file
 
 
+def documents_in(path: Path) -> dict[str, Path]:
+    """Return the documents of a folder by their names, which are paths below it."""
+    return dict(_texts_below(path))
+
+
 def _lines(path: Path, encoding: str) -> Iterator[str]:
     for i, line in enumerate(files.read_lines(path)):
         yield _decode(path, line, encoding, i + 1).rstrip("\r\n")

@@ -50,13 +50,25 @@ class Workers:
         self.n_threads = n_threads
         self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 
-    def run(self, kernel: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> list[Any]:
-        """Call the kernel once for each tuple of arguments; results in the order of the tasks."""
-        if self._pool is None:
-            return [kernel(*task) for task in tasks]
-        futures = [self._pool.submit(kernel, *task) for task in tasks]
+    def run(
+        self,
+        kernel: Callable[..., Any],
+        tasks: Iterable[tuple[Any, ...]],
+        on_done: Callable[[tuple[Any, ...]], None] | None = None,
+    ) -> list[Any]:
+        """Call the kernel once for each tuple of arguments; results in the order of the tasks.
+
+        `on_done` is called in this thread with each task that is done, in their order.
+        """
+        listed, results = list(tasks), []
+        pool = self._pool
+        futures = [] if pool is None else [pool.submit(kernel, *task) for task in listed]
         try:
-            return [future.result() for future in futures]
+            for i, task in enumerate(listed):
+                results.append(futures[i].result() if futures else kernel(*task))
+                if on_done is not None:
+                    on_done(task)
+            return results
         except BaseException:
             for future in futures:
                 future.cancel()

@@ -15,6 +15,7 @@ from polyaurn.inference import (
     in_words_of,
     mean_counts,
 )
+from polyaurn.listening import tell, telling_of_ranges
 from polyaurn.model import TopicModel
 from polyaurn.rng import Purpose, check_seed, key
 from polyaurn.state import F64, I64
@@ -121,15 +122,16 @@ def left_to_right(
     address = key(seed, 0, Purpose.LEFT_TO_RIGHT)
     ranges = document_ranges(known.doc_ptr, 500)
     ranges.sort(key=lambda pair: -int(known.tokens[pair[0] : pair[1]].max(initial=0)))
+
+    def score(lo: int, hi: int) -> None:
+        score_left_to_right(
+            lo, hi, known.doc_ptr, known.word, particles, *topics, *address, level, error
+        )
+
+    tell("compiling kernels")
+    score(0, 0)
     with Workers(threads) as workers:
-        workers.run(
-            score_left_to_right,
-            [
-                (lo, hi, known.doc_ptr, known.word, particles, *topics, *address,
-                 level, error)
-                for lo, hi in ranges
-            ],
-        )  # fmt: skip
+        workers.run(score, ranges, telling_of_ranges("scoring documents", len(level)))
     return HeldOut(level, error, known.tokens, known.unknown)
 
 

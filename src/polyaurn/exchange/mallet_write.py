@@ -14,6 +14,7 @@ from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.exchange.mallet_read import HEADER, NO_NAME
 from polyaurn.exchange.parts import check_belongs, fitted, one_number
+from polyaurn.listening import told
 from polyaurn.naming import Numbered
 from polyaurn.wholefiles import check_new_file, new_file
 
@@ -80,7 +81,7 @@ def write_mallet_state(
         file.writelines(f"{a!r} " for a in trained.priors.alpha.tolist())
         file.write(f"\n#beta : {beta!r}\n")
         ends = documents.doc_ptr.tolist()
-        for d, name in enumerate(names):
+        for d, name in enumerate(told(names, "writing documents", documents.n_documents)):
             tokens = slice(ends[d], ends[d + 1])
             v_of, k_of = documents.word[tokens].tolist(), trained.assignments[tokens].tolist()
             file.writelines(

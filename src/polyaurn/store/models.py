@@ -44,6 +44,7 @@ FORMAT_VERSION = 2
 HEADER = "model.json"
 ARRAYS, VOCABULARY, NAMES, TRACE = "arrays.npz", "vocab.txt", "doc_names.txt", "trace.jsonl"
 TIMINGS = "timings.jsonl"
+CONFIG = "config.toml"  # how to repeat the run
 TIMED = ("seconds", "phi_seconds", "z_seconds", "tokens_per_second")  # of a trace's record
 _FILES = (ARRAYS, VOCABULARY, NAMES, TRACE)
 _TYPES = {
@@ -94,7 +95,7 @@ def _check_contents(target: Path, path: str | Path, name: str, *, force: bool) -
         raise InputError(
             f"The '{name}' parameter must be a folder. '{path}' is a file; choose another name."
         )
-    ours = both_names(_FILES) | {HEADER, TIMINGS, LOCK, CHECKPOINTS}
+    ours = both_names(_FILES) | {HEADER, TIMINGS, CONFIG, LOCK, CHECKPOINTS}
     if not all(entry.name in ours or is_temporary(entry.name) for entry in target.iterdir()):
         raise InputError(
             f"The folder '{path}' must be empty or hold a model. It holds other files, which "
@@ -136,8 +137,12 @@ def save(model: TopicModel, path: str | Path, *, force: bool = False) -> Path:
     return target
 
 
-def write_model(model: TopicModel, folder: Path) -> None:
-    """Write a model into a folder that is the caller's, replacing an earlier one."""
+def write_model(model: TopicModel, folder: Path, config: str | None = None) -> None:
+    """Write a model into a folder that is the caller's, replacing an earlier one.
+
+    `config` is the text of its ``config.toml``; that of an earlier model goes in any case.
+    """
+    (folder / CONFIG).unlink(missing_ok=True)
     numbered = isinstance(model.doc_names, Numbered)
     n = model.topic_word_counts
     lengths = np.asarray(model.doc_topic_counts.sum(axis=1)).ravel()
@@ -176,6 +181,8 @@ def write_model(model: TopicModel, folder: Path) -> None:
     lines = [json.dumps(times) for times in timed]
     first = json.dumps({"of": of, "sha256": _timings_digest(of, lines)})
     replace_file(folder / TIMINGS, _lines([first, *lines]))
+    if config is not None:
+        replace_file(folder / CONFIG, config.encode())
 
 
 def load(path: str | Path) -> TopicModel:

@@ -1,0 +1,79 @@
+"""Documents by topics: a heatmap of mixtures."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from polyaurn.errors import InputError
+from polyaurn.model import TopicModel
+from polyaurn.plots.paper import fitted, need_documents, new_axes, pick_topics, short_name
+
+DOCUMENTS, TOPICS = 30, 20
+
+
+def plot_documents(model: Any, documents: Any = None, topics: Any = None, *, ax: Any = None) -> Any:
+    """Draw the mixtures of topics of training documents as a heatmap.
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        A trained model.
+    documents : iterable of int or str, optional
+        Numbers from 0, or names; the first thirty when not given.
+    topics : iterable of int, optional
+        Which, in this order; those with most of these documents, twenty at most, when not given.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure, large enough, when not given.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the picture: (m + alpha) / (tokens + sum of alpha).
+    """
+    trained = fitted(model)
+    need_documents(trained)
+    rows = _numbers(trained, documents)
+    mass = trained.doc_topic_counts[rows].toarray() + trained.priors.alpha
+    mass /= mass.sum(axis=1, keepdims=True)
+    if topics is None:
+        largest = np.argsort(-mass.sum(axis=0), kind="stable")[:TOPICS]
+        chosen = sorted(largest.tolist())
+    else:
+        chosen = pick_topics(trained, topics, TOPICS)
+    names = [short_name(trained.doc_names[d], 32) for d in rows]
+    width = 2.2 + 0.09 * max(map(len, names)) + 0.3 * len(chosen)
+    ax = new_axes(ax, max(4.0, width), 1.4 + 0.22 * len(rows))
+    image = ax.imshow(
+        mass[:, chosen], aspect="auto", cmap="cividis", vmin=0.0, interpolation="nearest"
+    )
+    bar = ax.get_figure().colorbar(image, ax=ax, pad=0.02)
+    bar.set_label("share of the document")
+    ax.set_xticks(range(len(chosen)), [str(k) for k in chosen])
+    if len(chosen) > 12 or max(chosen) > 99:
+        ax.tick_params(axis="x", labelrotation=90)
+    ax.set_yticks(range(len(rows)), names, fontsize="small")
+    ax.set(xlabel="topic", ylabel="document", title="Topics of documents")
+    return ax
+
+
+def _numbers(model: TopicModel, documents: Any) -> list[int]:
+    D = len(model.doc_names)
+    if documents is None:
+        return list(range(min(D, DOCUMENTS)))
+    several = isinstance(documents, Iterable) and not isinstance(documents, str)
+    asked = list(documents) if several else [documents]
+    names: dict[str, int] = {}
+    if any(isinstance(d, str) for d in asked):
+        names = {name: d for d, name in reversed(list(enumerate(model.doc_names)))}
+    found = [names.get(d, -1) if isinstance(d, str) else d for d in asked]
+    for d, number in zip(asked, found, strict=True):
+        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+        if not whole or not 0 <= number < D:
+            raise InputError(
+                "The 'documents' parameter must be names of training documents, or numbers from 0 "
+                f"to {D - 1:,}. Got {d!r} instead."
+            )
+    if not found:
+        raise InputError("The 'documents' parameter must name at least one document. Got none.")
+    return [int(d) for d in found]

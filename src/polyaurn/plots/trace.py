@@ -1,0 +1,89 @@
+"""How a chain went: its log posterior, sweep by sweep."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from polyaurn.errors import InputError
+from polyaurn.model import TopicModel
+from polyaurn.plots.paper import COLOURS, GREY, PALE, STYLES, fitted, new_axes, short
+
+
+def plot_trace(models: Any, *, ax: Any = None) -> Any:
+    """Draw the log posterior a token against sweeps, a line a model.
+
+    Parameters
+    ----------
+    models : TopicModel, LDA, sequence or dict of them
+        Names of a dict stand in the legend.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when not given.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the picture. A dotted line shows where the aids of burn-in ended, for a single model.
+
+    Examples
+    --------
+    >>> import polyaurn
+    >>> corpus = polyaurn.datasets.generate(n_documents=60, n_words=80, n_topics=3)
+    >>> lda = polyaurn.LDA(3, max_iter=20, evaluate_every=2, verbose=False).fit(corpus)
+    >>> ax = polyaurn.plots.plot_trace(lda)
+    >>> ax.get_xlabel()
+    'sweep'
+    """
+    named = _named(models)
+    lines = {name: _line(model, name, len(named)) for name, model in named.items()}
+    ax = new_axes(ax, 7.0, 4.2)
+    for i, (name, (x, y)) in enumerate(lines.items()):
+        style = STYLES[i // len(COLOURS) % len(STYLES)]
+        mark = "o" if len(x) < 30 else None
+        ax.plot(
+            x, y, style, color=COLOURS[i % len(COLOURS)], label=short(name, 40), marker=mark,
+            markersize=3.5, linewidth=1.6,
+        )  # fmt: skip
+    if len(lines) > 1:
+        ax.legend(frameon=False, fontsize="small")
+    else:
+        _mark_burn_in(ax, next(iter(named.values())))
+    ax.set(xlabel="sweep", ylabel="log posterior a token", title="How the chain went")
+    ax.grid(color=PALE, linewidth=0.7)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _named(models: Any) -> dict[str, TopicModel]:
+    if isinstance(models, Mapping):
+        found = {str(name): fitted(model) for name, model in models.items()}
+    elif isinstance(models, Sequence) and not isinstance(models, str):
+        found = {f"model {i}": fitted(model) for i, model in enumerate(models)}
+    else:
+        found = {"model": fitted(models)}
+    if not found:
+        raise InputError("The 'models' parameter must hold at least one model. Got none.")
+    return found
+
+
+def _line(model: TopicModel, name: str, n_models: int) -> tuple[list[int], list[float]]:
+    N = len(model.assignments)
+    seen = [r for r in model.trace if r.get("log_posterior") is not None]
+    if not seen or not N:
+        which = f" ({name!r})" if n_models > 1 else ""
+        raise InputError(
+            f"The 'models' parameter must have traces with log posteriors. Got a model{which} "
+            f"whose trace has {len(model.trace):,} sweeps and none; train with --eval-every "
+            "(evaluate_every) above 0."
+        )
+    return [r["sweep"] for r in seen], [r["log_posterior"] / N for r in seen]
+
+
+def _mark_burn_in(ax: Any, model: TopicModel) -> None:
+    """Draw where the first sweep over all documents with the model's own priors is."""
+    aided = [r["sweep"] for r in model.trace if r.get("phase", "full") != "full"]
+    if aided and aided[-1] < model.trace[-1]["sweep"]:
+        ax.axvline(aided[-1], color=GREY, linestyle=":", linewidth=1.2)
+        ax.annotate(
+            "aids of burn-in end", (aided[-1], 0.04), xycoords=("data", "axes fraction"),
+            xytext=(4, 0), textcoords="offset points", color=GREY, fontsize="small",
+        )  # fmt: skip
