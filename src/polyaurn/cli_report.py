@@ -141,7 +141,8 @@ def _gather(
             loaded, read(corpus, as_trained(loaded, corpus, reading), quiet=quiet)
         )
         if date_column is not None:
-            given, source = _column(corpus, date_column, reading), f"column '{date_column}', document"
+            given = _column(corpus, date_column, reading)
+            source = f"column '{date_column}', document"
     with status("laying out topics", show=not quiet):
         data = gather(
             loaded, documents, given, title=title or model.resolve().name, dates_source=source

@@ -79,6 +79,7 @@ def gather(
         "notes": _notes(trained, topics, shown, corpus, words, days, place.order),
         "tokens": _short(trained.topic_sizes.sum()),
         "shown": words_shown(len(topics)),
+        "alpha": _short(trained.priors.alpha.sum()),
         "beta": _beta(trained, words),
         "map": {
             "aspect": ASPECT,

@@ -61,8 +61,8 @@ def parse_dates(dates: Iterable[Any], n_documents: int, source: str) -> list[Day
     n_documents : int
         How many there must be.
     source : str
-        Where they come from and what each is called there, for the error message: "file 'dates.txt',
-        line".
+        Where they come from and what each is called there, for the error message, such as
+        "file 'dates.txt', line".
 
     Returns
     -------
@@ -72,8 +72,8 @@ def parse_dates(dates: Iterable[Any], n_documents: int, source: str) -> list[Day
     given = list(dates)
     if len(given) != n_documents:
         raise InputError(
-            f"The {source.rpartition(',')[0]} must have one date for each of the {n_documents:,} documents. Got "
-            f"{len(given):,}; leave a line empty where there is none."
+            f"The {source.rpartition(',')[0]} must have one date for each of the "
+            f"{n_documents:,} documents. Got {len(given):,}; leave it empty where there is none."
         )
     return [_parse(value, i + 1, source) for i, value in enumerate(given)]
 

@@ -23,15 +23,11 @@ def draw_documents(model: TopicModel, corpus: Corpus | None) -> I64:
     """
     D = len(model.doc_names)
     order = np.argsort(bits(key(0, 0, Purpose.REPORT), np.arange(D)), kind="stable")
-    order = order[:MOST_DOCUMENTS] if D > MOST_DOCUMENTS else np.arange(D)
+    most = min(D, MOST_DOCUMENTS)
     if corpus is not None:
-        size = np.minimum(np.diff(corpus.doc_ptr)[order], PAIRS_OF_A_DOCUMENT)
-        if size.sum() > MOST_PAIRS:
-            order = np.argsort(bits(key(0, 0, Purpose.REPORT), np.arange(D)), kind="stable")
-            size = np.minimum(np.diff(corpus.doc_ptr)[order], PAIRS_OF_A_DOCUMENT)
-            fits = int(np.searchsorted(np.cumsum(size), MOST_PAIRS, side="right"))
-            order = order[: min(max(fits, 1), MOST_DOCUMENTS)]
-    return np.sort(order)
+        pairs = np.cumsum(np.minimum(np.diff(corpus.doc_ptr)[order], PAIRS_OF_A_DOCUMENT))
+        most = min(most, max(int(np.searchsorted(pairs, MOST_PAIRS, side="right")), 1))
+    return np.sort(order[:most])
 
 
 def name_documents(model: TopicModel, documents: I64) -> list[str]:

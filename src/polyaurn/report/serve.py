@@ -1,6 +1,7 @@
 """The page with live inference, for this machine alone."""
 
 import json
+import sys
 import threading
 import warnings
 from http import HTTPStatus
@@ -97,6 +98,11 @@ class Server(ThreadingHTTPServer):
         """Return the names under which browsers on this machine know the server."""
         names = {f"{name}:{self.port}" for name in (ADDRESS, "localhost")}
         return names | ({ADDRESS, "localhost"} if self.port == 80 else set())
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Pass over readers who went away."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Refused(Exception):  # noqa: N818

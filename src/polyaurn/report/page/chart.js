@@ -11,8 +11,8 @@ function ticks(low, high, most) {
 
 const path = (points) => points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
 
-// curves: [{ points: [[x, y], ...], kind }]; xTicks: [[x, label], ...]
-function drawChart(node, { curves, low, high, xTicks, format, label, area }) {
+// curves: [{ points: [[x, y], ...], kind }]; xTicks: [[x, label], ...]; shade: [from, to, label]
+function drawChart(node, { curves, low, high, xTicks, format, label, area, shade }) {
   const [width, height] = [node.clientWidth || 600, node.clientHeight || 280];
   const [left, right, top, bottom] = [58, 14, 10, 26];
   const xs = curves.flatMap(({ points }) => points.map(([x]) => x));
@@ -20,6 +20,10 @@ function drawChart(node, { curves, low, high, xTicks, format, label, area }) {
   const X = (x) => left + ((x - first) / (last - first || 1)) * (width - left - right);
   const Y = (y) => height - bottom - ((y - low) / (high - low || 1)) * (height - top - bottom);
   const parts = [svg("title", {}, label)];
+  if (shade) {
+    parts.push(svg("rect", { class: "shade", x: X(shade[0]), y: top, width: X(shade[1]) - X(shade[0]), height: height - top - bottom }));
+    parts.push(svg("text", { x: X(shade[0]) + 8, y: top + 16 }, shade[2]));
+  }
   const scale = ticks(low, high, 4);
   for (const y of scale.found) {
     parts.push(svg("line", { class: "grid", x1: left, x2: width - right, y1: Y(y), y2: Y(y) }));

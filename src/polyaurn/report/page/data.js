@@ -9,7 +9,6 @@ const state = { topic: null, word: null, document: null, lambda: 1 };
 
 const betaOf = (word) => (typeof DATA.beta.each === "number" ? DATA.beta.each : DATA.beta.each[word]);
 const shareOf = (i) => TOPICS.size[i] / (DATA.tokens || 1);
-const hueOf = (number) => ((number * 137.508) % 360).toFixed(1);
 
 function relevance(i, word, tokens, lambda) {
   const inTopic = Math.log((tokens + betaOf(word)) / (TOPICS.size[i] + DATA.beta.sum));
@@ -44,9 +43,10 @@ function pairsOf(flat) {
   return pairs;
 }
 
+// Documents of each topic, by share; the prior's weight keeps the shortest from leading.
 const documentsOf = TOPICS.number.map(() => []);
 DOCUMENTS.mixture.forEach((flat, d) => {
   for (const [number, tokens] of pairsOf(flat)) documentsOf[INDEX_OF.get(number)]?.push([d, tokens]);
 });
-for (const found of documentsOf)
-  found.sort((a, b) => b[1] / DOCUMENTS.tokens[b[0]] - a[1] / DOCUMENTS.tokens[a[0]] || b[1] - a[1] || a[0] - b[0]);
+const standing = ([d, tokens]) => tokens / (DOCUMENTS.tokens[d] + DATA.alpha);
+for (const found of documentsOf) found.sort((a, b) => standing(b) - standing(a) || a[0] - b[0]);

@@ -9,7 +9,7 @@ function mixtureOf(d) {
   const stops = pairsOf(DOCUMENTS.mixture[d]).map(([number, tokens]) => {
     const [from, to] = [at, at + (100 * tokens) / DOCUMENTS.tokens[d]];
     at = to;
-    return `oklch(.68 .11 ${hueOf(number)}) ${from.toFixed(1)}% ${to.toFixed(1)}%`;
+    return `oklch(${0.58 + 0.06 * toneOf(number)} .11 ${hueOf(number)}) ${from.toFixed(1)}% ${to.toFixed(1)}%`;
   });
   return stops.length ? `linear-gradient(90deg, ${stops.join(", ")}, transparent ${at.toFixed(1)}%)` : "none";
 }
@@ -66,7 +66,7 @@ function mixtureRows(d) {
   const list = el("ul", { class: "bars" });
   for (const [number, tokens] of found.slice(0, DOCUMENTS.bag ? 6 : 12))
     list.append(el("li", {}, topicButton(number, 3),
-      el("span", { class: "fill", bar: (100 * tokens) / found[0][1], hue: hueOf(number) }),
+      el("span", { class: "fill", bar: (100 * tokens) / found[0][1], topic: number }),
       el("span", { class: "number" }, count(tokens)),
       el("span", { class: "number" }, percent(tokens / DOCUMENTS.tokens[d]))));
   return [list, el("p", { class: "note" }, DATA.notes.bags)];
@@ -96,7 +96,7 @@ function bagOf(d) {
     const name = el("span", {}, i === undefined ? `Topic ${group[0]}` : nameOf(group[0], 4));
     const head = button({ click: () => i !== undefined && goToTopic(i) }, el("i", { class: "dot" }), name);
     return [words.reduce((sum, [, times]) => sum + times, 0),
-      el("div", { class: "group-of-words", hue: hueOf(group[0]) }, head, bag)];
+      el("div", { class: "group-of-words", topic: group[0] }, head, bag)];
   });
   const shown = groups.reduce((sum, [tokens]) => sum + tokens, 0);
   const rest = DOCUMENTS.tokens[d] - shown;

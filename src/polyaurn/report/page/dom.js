@@ -4,15 +4,23 @@ const $ = (id) => document.getElementById(id);
 
 function fill(node, options, children) {
   for (const [name, value] of Object.entries(options)) {
-    if (name === "hue") {
-      node.classList.add("tinted");
-      node.style.setProperty("--hue", value);
-    } else if (name === "bar") node.style.width = `${value}%`;
+    if (name === "topic") tint(node, value);
+    else if (name === "bar") node.style.width = `${value}%`;
     else if (name === "click") node.addEventListener("click", value);
     else node.setAttribute(name, value);
   }
   node.append(...children);
   return node;
+}
+
+// Each topic has a hue; neighbours in hue differ in lightness.
+const hueOf = (number) => ((number * 137.508) % 360).toFixed(1);
+const toneOf = (number) => number % 4;
+
+function tint(node, number) {
+  node.classList.add("tinted");
+  node.style.setProperty("--hue", hueOf(number));
+  node.style.setProperty("--tone", toneOf(number));
 }
 
 function el(tag, options = {}, ...children) {

@@ -71,8 +71,8 @@ function markMap() {
     circle.setAttribute("aria-selected", i === state.topic && state.word === null);
   });
   for (const text of $("map").querySelectorAll("text")) {
-    const on = Number(text.dataset.topic) === state.topic && state.word === null;
-    text.classList.toggle("on", on);
+    const i = Number(text.dataset.topic);
+    text.classList.toggle("on", state.word === null ? i === state.topic : shares.get(i) > 0.5);
   }
   if (state.topic !== null) mapAt = state.topic;
   $("map").setAttribute("aria-activedescendant", `circle-${mapAt}`);

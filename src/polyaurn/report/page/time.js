@@ -37,7 +37,7 @@ function listTime() {
   const by = $("time-order").value;
   if (by !== "size") order.sort((a, b) => (by === "rise" ? driftOf(b) - driftOf(a) : driftOf(a) - driftOf(b)));
   $("time-list").replaceChildren(...order.slice(0, timeShown).map((i) =>
-    button({ click: () => { chooseTopic(i, true); scrollTo($("time")); } },
+    button({ click: () => { chooseTopic(i, true); scrollTo($("time-name").closest(".card")); } },
       el("span", { class: "cut" }, nameOf(TOPICS.number[i])), spark(sharesOverTime(i)))));
   $("time-more").hidden = timeShown >= order.length;
 }

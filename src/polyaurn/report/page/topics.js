@@ -34,13 +34,13 @@ function goToTopic(i) {
 }
 
 // Rows of [name node, width in percent, tokens, share], under two headings.
-function barRows(rows, first, second, hue) {
+function barRows(rows, first, second) {
   const list = el("ul", { class: "bars" });
   list.append(el("li", { "aria-hidden": "true" },
     ...["", "", first, second].map((text) => el("span", { class: "head" }, text))));
   for (const [name, width, tokens, share] of rows)
     list.append(el("li", {}, name,
-      el("span", { class: "fill", bar: width, ...(hue === undefined ? {} : { hue }) }),
+      el("span", { class: "fill", bar: width }),
       el("span", { class: "number" }, tokens),
       el("span", { class: "number" }, share)));
   return list;

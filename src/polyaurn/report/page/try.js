@@ -9,12 +9,12 @@ function showMixture({ topics, known, unknown }) {
     el("p", { class: "note" }, `${count(known)} of ${count(total)} tokens are of words that the model knows.`));
 }
 
+const MOST_BYTES = 1e6; // the server refuses more
+
 async function askForTopics() {
-  const answer = await fetch("/infer", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ text: $("try-text").value }),
-  });
+  const body = new Blob([JSON.stringify({ text: $("try-text").value })], { type: "application/json" });
+  if (body.size > MOST_BYTES) throw new Error("The text is too long; give a part of it.");
+  const answer = await fetch("/infer", { method: "POST", body });
   const found = await answer.json();
   if (!answer.ok) throw new Error(found.error);
   return found;
