@@ -32,6 +32,7 @@ SUBJECTS = (
     "goal team cup match player league coach stadium",
     "bread cheese apple soup pasta butter sugar salad",
 )
+WIDTH = "return Math.max(document.documentElement.scrollWidth, innerWidth)"
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
@@ -40,6 +41,7 @@ def lda():
     """Train on four subjects; one word and one document's name are hostile."""
     rng = np.random.default_rng(0)
     subjects = [subject.split() for subject in SUBJECTS]
+    subjects[2].append("longer" * 15)
     subjects[3].append(HOSTILE)
     vocabulary = sorted({word for subject in subjects for word in subject} | {"common"})
     place = {word: v for v, word in enumerate(vocabulary)}
@@ -48,7 +50,7 @@ def lda():
         for word in rng.choice(subjects[d % 4], 30):
             X[d, place[word]] += 1
         X[d, place["common"]] += 6
-    names = [f"paper {d}" for d in range(79)] + [HOSTILE]
+    names = [f"paper {d}" for d in range(60)] + ["long" * 30] * 19 + [HOSTILE]
     corpus = Corpus.from_matrix(X, vocabulary, doc_names=names)
     return LDA(6, max_iter=60, evaluate_every=1, verbose=False).fit(corpus)
 
@@ -361,14 +363,17 @@ def test_a_phone_scrolls_one_way(browser, page):
     open_at(browser, page, PHONE)
     for tab in ("topics", "documents", "time", "training"):
         get(browser, f"#tab-{tab}").click()
-        width = browser.execute_script("return document.documentElement.scrollWidth")
-        assert width == PHONE[0], tab
+        assert browser.execute_script(WIDTH) == PHONE[0], tab
         small = browser.execute_script("""
             const all = "[role=tab], #theme, #search, .list [role=option]";
             const low = (n) => n.checkVisibility() && n.getBoundingClientRect().height < 44;
             return [...document.querySelectorAll(all)].filter(low).length""")
         assert small == 0
     get(browser, "#tab-topics").click()
+    for k in range(6):
+        browser.execute_script("location.hash = arguments[0]", f"topic-{k}")
+        wait_for(lambda: heading(browser) == f"Topic {k}")  # noqa: B023
+        assert browser.execute_script(WIDTH) == PHONE[0]
     last = browser.find_elements(By.CSS_SELECTOR, "#topic-list [role=option]")[-1]
     browser.execute_script("arguments[0].scrollIntoView()", last)
     last.click()

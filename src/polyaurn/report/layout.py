@@ -1,5 +1,9 @@
-"""Topics as circles on a plane: alike ones near each other, none over another."""
+"""Topics as circles on a plane: alike ones near each other, none over another.
 
+Sums are taken without BLAS, whose last bits go by the number of its threads.
+"""
+
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +15,10 @@ ASPECT = 0.72  # height of the map, its width being 1
 _FILLED = 0.2  # share of the map that circles cover
 _LARGEST, _SMALLEST = 0.075, 0.003  # radii
 _MARGIN = 0.02
-_STEPS = 60  # of the layout
+_STEPS = 60  # of stress majorisation
 _PUSHES = 200  # of circles that overlap
-_DENSE = 1 / 16  # words in more of the topics than this are multiplied dense
-_COLUMNS = 2_048  # of them, at once
+_TURNS = 100  # of the start
+_WORDS = 2_000  # of a topic that are compared, where it has more
 
 
 class Map(NamedTuple):
@@ -36,7 +40,7 @@ def place_topics(counts: sp.csr_matrix, sizes: Any, n_nearest: int = 5) -> Map:
 
     Distances are replaced by their ranks, of which a plane holds more than of the distances
     themselves: most topics share little and are about equally far from each other. Stress
-    majorisation (de Leeuw 1977) starts at the classical solution, so that nothing is drawn.
+    majorisation (de Leeuw 1977) starts near the classical solution, so that nothing is drawn.
 
     Parameters
     ----------
@@ -68,61 +72,69 @@ def place_topics(counts: sp.csr_matrix, sizes: Any, n_nearest: int = 5) -> Map:
     if K > 2:
         ranks = _ranks(distance[pairs]), _ranks(_distances(points)[pairs])
         if all(np.ptp(rank) > 0 for rank in ranks):
-            order = float(np.corrcoef(*ranks)[0, 1])
+            a, b = (rank - rank.mean() for rank in ranks)
+            order = float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))
     nearest = np.argsort(distance + 2.0 * np.eye(K), axis=1, kind="stable")
     return Map(points[:, 0], points[:, 1], radius, nearest[:, : min(n_nearest, K - 1)], order)
 
 
 def likeness(counts: sp.csr_matrix) -> F64:
-    """Return the Bhattacharyya coefficient of each pair of topics, K by K."""
-    K = counts.shape[0]
+    """Return the Bhattacharyya coefficient of each pair of topics, K by K.
+
+    Of topics with very many words the most frequent ones are compared.
+    """
+    roots = _most_frequent(sp.csr_matrix(counts, dtype=np.float64, copy=True))
     sums = np.asarray(counts.sum(axis=1), np.float64).ravel()
-    roots = sp.csr_matrix(counts, dtype=np.float64, copy=True)
-    roots.data = np.sqrt(
-        roots.data / np.repeat(np.where(sums > 0, sums, 1.0), np.diff(roots.indptr))
-    )
-    columns = roots.tocsc()
-    common = np.diff(columns.indptr) > _DENSE * K
-    rare = columns[:, ~common]
-    alike = np.asarray((rare @ rare.T).toarray(), np.float64)
-    places = np.flatnonzero(common)
-    for lo in range(0, len(places), _COLUMNS):
-        block = columns[:, places[lo : lo + _COLUMNS]].toarray()
-        alike += block @ block.T
-    return np.clip(alike, 0.0, 1.0)
+    roots.data /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(roots.indptr))
+    np.sqrt(roots.data, out=roots.data)
+    return np.asarray(np.clip((roots @ roots.T).toarray(), 0.0, 1.0), np.float64)
+
+
+def _most_frequent(counts: sp.csr_matrix) -> sp.csr_matrix:
+    ends = counts.indptr.tolist()
+    for lo, hi in pairwise(ends):
+        if hi - lo > _WORDS:
+            row = counts.data[lo:hi]
+            row[np.argsort(-row, kind="stable")[_WORDS:]] = 0.0
+    counts.eliminate_zeros()
+    return counts
 
 
 def _classical(distance: F64) -> F64:
-    """Return the plane of classical scaling, each axis with its largest entry positive."""
-    from scipy.linalg import eigh
-
+    """Return about the plane of classical scaling: two leading directions, by turns."""
     K = len(distance)
     square = distance**2
     means = square.mean(axis=0)
     centred = -0.5 * (square - means - means[:, None] + means.mean())
-    values, vectors = eigh(centred, subset_by_index=[max(K - 2, 0), K - 1])
-    points = np.zeros((K, 2))
-    for axis, (value, vector) in enumerate(zip(values[::-1], vectors.T[::-1], strict=True)):
-        sign = np.sign(vector[np.argmax(np.abs(vector).round(9))])
-        points[:, axis] = sign * vector * np.sqrt(max(value, 0.0))
+    turn = 2.399963 * np.arange(K)
+    points = np.column_stack((np.cos(turn), np.sin(turn)))
+    for _ in range(_TURNS):
+        x, y = _times(centred, points).T
+        x = x / max(np.sqrt((x * x).sum()), 1e-300)
+        y = y - (x * y).sum() * x
+        points = np.column_stack((x, y / max(np.sqrt((y * y).sum()), 1e-300)))
     return points
+
+
+def _times(matrix: F64, points: F64) -> F64:
+    return np.column_stack([(matrix * axis).sum(axis=1) for axis in points.T])
 
 
 def _majorise(target: F64, points: F64) -> F64:
     for _ in range(_STEPS):
         ratio = _distances(points)
         np.divide(target, ratio, out=ratio, where=ratio > 1e-9)
-        points = (ratio.sum(axis=1)[:, None] * points - ratio @ points) / len(points)
+        points = (ratio.sum(axis=1)[:, None] * points - _times(ratio, points)) / len(points)
     return points
 
 
 def _distances(points: F64) -> F64:
-    squares = (points**2).sum(axis=1)
-    found = points @ (-2.0 * points.T)
-    found += squares
-    found += squares[:, None]
-    np.maximum(found, 0.0, out=found)
-    return np.asarray(np.sqrt(found, out=found), np.float64)
+    squares = np.zeros((len(points), len(points)))
+    for axis in points.T:
+        step = axis[:, None] - axis
+        step *= step
+        squares += step
+    return np.asarray(np.sqrt(squares, out=squares), np.float64)
 
 
 def _ranks(values: F64) -> F64:
