@@ -105,7 +105,10 @@ def judge(half: F64) -> tuple[str, str, float | None]:
     error = math.sqrt(sum(_squared_error(part) for part in (early, late)))
     far = (late.mean() - early.mean()) / error if error > 0 else 0.0
     if far > _FAR:
-        told = "The log posterior was still rising at the end: the chain has not settled; train more sweeps."
+        told = (
+            "The log posterior was still rising at the end: the chain has not settled; train more "
+            "sweeps."
+        )
         return "rising", f"{told} {worth}", ess
     if far < -_FAR:
         told = (
