@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from polyaurn.importing import import_corpus
     from polyaurn.model import TopicModel
     from polyaurn.readers import read_corpus
+    from polyaurn.report import write_report
     from polyaurn.sampler import sweeps
     from polyaurn.store import load
 
@@ -37,6 +38,7 @@ _HOME = {
     "read_corpus": "polyaurn.readers",
     "sweeps": "polyaurn.sampler",
     "topic_grid": "polyaurn.grid",
+    "write_report": "polyaurn.report",
 }
 _MODULES = ("datasets", "diagnostics", "evaluate", "exchange", "plots", "posterior")
 
@@ -58,6 +60,7 @@ __all__ = [
     "read_corpus",
     "sweeps",
     "topic_grid",
+    "write_report",
 ]
 
 

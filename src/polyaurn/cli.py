@@ -15,6 +15,7 @@ from polyaurn.cli_exchange import export, import_model
 from polyaurn.cli_grid import sweep
 from polyaurn.cli_options import INTERRUPTED
 from polyaurn.cli_plots import plot
+from polyaurn.cli_report import report, serve
 from polyaurn.cli_steps import note
 from polyaurn.cli_theory import theory
 from polyaurn.cli_topics import topics
@@ -79,7 +80,7 @@ def stoppable(command: Callable[..., None]) -> Callable[..., None]:
 for command in (train, topics, info):
     app.command()(stoppable(command))
 app.command(name="import")(stoppable(import_))
-for command in (infer, evaluate, compare, sweep, export, import_model, plot):
+for command in (infer, evaluate, compare, sweep, export, import_model, plot, report, serve):
     app.command()(stoppable(command))
 for command in (demo, theory):
     app.command()(stoppable(command))

@@ -86,14 +86,14 @@ def affinities(model: "TopicModel") -> F64:
     ndarray of float64
         From 0 to 1, and 1 on the diagonal.
     """
-    n, beta = model.topic_word_counts, model.priors.beta
+    n, beta = model.topic_word_mass, model.priors.beta
     root = np.sqrt(beta)
     extra = sp.csr_matrix(
         (np.sqrt(n.data + beta[n.indices]) - root[n.indices], n.indices, n.indptr), shape=n.shape
     )
     along = np.asarray(extra @ root).ravel()
     products = (extra @ extra.T).toarray() + along[:, None] + along[None, :] + beta.sum()
-    norm = np.sqrt(model.topic_sizes + beta.sum())
+    norm = np.sqrt(np.asarray(n.sum(axis=1), np.float64).ravel() + beta.sum())
     alike: F64 = np.minimum(products / np.outer(norm, norm), 1.0)
     np.fill_diagonal(alike, 1.0)
     return alike

@@ -1,0 +1,52 @@
+// What the page knows, and what follows from it. Topics are indices here, numbers on the page.
+
+const DATA = JSON.parse($("data").textContent);
+const TOPICS = DATA.topics;
+const WORDS = DATA.words.text.split("\n");
+const DOCUMENTS = DATA.documents;
+const INDEX_OF = new Map(TOPICS.number.map((number, i) => [number, i]));
+const state = { topic: null, word: null, document: null, lambda: 1 };
+
+const betaOf = (word) => (typeof DATA.beta.each === "number" ? DATA.beta.each : DATA.beta.each[word]);
+const shareOf = (i) => TOPICS.size[i] / (DATA.tokens || 1);
+
+function relevance(i, word, tokens, lambda) {
+  const inTopic = Math.log((tokens + betaOf(word)) / (TOPICS.size[i] + DATA.beta.sum));
+  const overall = Math.log(DATA.words.count[word] / DATA.tokens);
+  return lambda * inTopic + (1 - lambda) * (inTopic - overall);
+}
+
+// The first words of a topic at a lambda: [word, tokens in the topic], equal ones by word.
+function leadingWords(i, lambda, most = DATA.shown) {
+  return TOPICS.words[i]
+    .map((word, at) => {
+      const tokens = TOPICS.counts[i][at];
+      return { word, tokens, score: relevance(i, word, tokens, lambda) };
+    })
+    .sort((a, b) => b.score - a.score || a.word - b.word)
+    .slice(0, most);
+}
+
+const firstWords = TOPICS.words.map((_, i) => leadingWords(i, 1, 8).map(({ word }) => WORDS[word]));
+const inShort = (i, most = 3) => firstWords[i].slice(0, most).join(" ") || "no tokens";
+const bySize = TOPICS.number.map((_, i) => i).sort((a, b) => TOPICS.size[b] - TOPICS.size[a] || a - b);
+
+function nameOf(number, most = 3) {
+  const i = INDEX_OF.get(number);
+  return i === undefined ? `Topic ${number}` : `${number}  ${inShort(i, most)}`;
+}
+
+// Lists of topic, tokens, topic, tokens, ... as pairs.
+function pairsOf(flat) {
+  const pairs = [];
+  for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i], flat[i + 1]]);
+  return pairs;
+}
+
+// Documents of each topic, by share; the prior's weight keeps the shortest from leading.
+const documentsOf = TOPICS.number.map(() => []);
+DOCUMENTS.mixture.forEach((flat, d) => {
+  for (const [number, tokens] of pairsOf(flat)) documentsOf[INDEX_OF.get(number)]?.push([d, tokens]);
+});
+const standing = ([d, tokens]) => tokens / (DOCUMENTS.tokens[d] + DATA.alpha);
+for (const found of documentsOf) found.sort((a, b) => standing(b) - standing(a) || a[0] - b[0]);

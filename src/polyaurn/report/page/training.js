@@ -1,0 +1,35 @@
+// How the model was trained: its trace, what the trace says, and what was run.
+
+function drawTrace() {
+  const { points, told, values, settled, ess } = DATA.training;
+  $("verdict").textContent = told;
+  $("trace").toggleAttribute("hidden", points.length < 2);
+  if (points.length < 2) return;
+  const firstFull = points.findIndex(([, , full]) => full);
+  const cut = firstFull < 0 ? points.length : firstFull;
+  const xy = points.map(([sweep, level]) => [sweep, level]);
+  const judged = xy.length - cut > 4 ? xy.slice(cut) : xy;
+  const [low, high] = [Math.min(...judged.map(([, y]) => y)), Math.max(...xy.map(([, y]) => y))];
+  const pad = (high - low) * 0.08 || 0.01;
+  drawChart($("trace"), {
+    curves: [
+      { points: xy.slice(0, Math.min(cut + 1, xy.length)), kind: "early" },
+      { points: xy.slice(cut) },
+    ],
+    shade: cut > 0 && [xy[0][0], xy[Math.min(cut, xy.length - 1)][0], "burn-in"],
+    low: low - pad, high: high + pad,
+    xTicks: ticks(xy[0][0], xy.at(-1)[0], 6).found.map((x) => [x, count(Math.round(x))]),
+    format: (y, digits) => y.toFixed(digits).replace("-", "−"),
+    label: "Log posterior a token, by sweep",
+  });
+  const parts = [`Log posterior a token, against sweeps; ${count(values)} values.`];
+  if (cut > 0) parts.push("Burn-in has larger priors, or part of the documents.");
+  if (points.some(([, y]) => y < low - pad)) parts.push("The lowest values lie below the chart.");
+  if (ess !== null) parts.push(`Effective sample size of the second half: ${count(Math.round(ess))} of ${count(settled)}.`);
+  $("note-trace").textContent = parts.join(" ");
+}
+
+function startTraining() {
+  for (const [name, value] of DATA.facts) $("facts").append(el("dt", {}, name), el("dd", {}, value));
+  onShow.training = drawTrace;
+}
