@@ -21,6 +21,7 @@ from polyaurn.cli_options import (
     Words,
     reads_corpus,
 )
+from polyaurn.cli_reproduce import reproduce
 from polyaurn.cli_steps import (
     check_not_both,
     check_trace,
@@ -290,7 +291,7 @@ def info(
         typer.echo(f"{name:<{width}}  {value}")
 
 
-for command in (infer, evaluate, compare, sweep, export, import_model):
+for command in (infer, evaluate, compare, sweep, export, import_model, reproduce):
     app.command()(stoppable(command))
 
 

@@ -165,8 +165,9 @@ def generate(
     """Draw a corpus from LDA's generative model, with words that follow Zipf's law.
 
     Topics are Dirichlet around one Zipfian distribution; document lengths are Poisson, around
-    lognormal means if `length_spread` asks for it; a document's topics follow the Pólya urn scheme, which is Dirichlet-multinomial exactly. Memory
-    grows with the number of tokens, not with K times V, unless the truth is asked for.
+    lognormal means if `length_spread` asks for it; a document's topics follow the Pólya urn scheme,
+    which is Dirichlet-multinomial exactly. Memory grows with the number of tokens, not with K times
+    V, unless the truth is asked for.
 
     Parameters
     ----------
