@@ -53,7 +53,7 @@ def line_chart(
     x_axis = (
         _LogAxis(xs, LEFT + inset, WIDTH - RIGHT - inset)
         if log_x and shown
-        else _Axis(min(0.0, *xs), max(xs), LEFT, WIDTH - RIGHT)
+        else _Axis(min(0.0, *xs), max(xs), LEFT, WIDTH - RIGHT - inset)
     )
     y_axis = _Axis(
         min(ys) if y_from is None else y_from, max(ys), HEIGHT - BOTTOM - inset, TOP + inset

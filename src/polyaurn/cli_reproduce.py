@@ -1,5 +1,8 @@
 """The command that runs the paper's experiments again: reproduce. Heavy imports wait inside."""
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,7 +95,7 @@ def reproduce(
     if only_list:
         return
     try:
-        with status("beginning", show=not quiet) as say:
+        with _terminating(), status("beginning", show=not quiet) as say:
             outcome = run.run(
                 budget=budget,
                 on_progress=lambda name, i, n, seconds: say(
@@ -127,14 +130,26 @@ def _tell(run: "Reproduction", estimate: Any, left: list[Any]) -> None:
     from polyaurn.reproduce.estimate import in_words, shares
 
     done = len(run.wanted) - len(left)
+    if not left:
+        note(f"All {done} pieces of work are done.")
+        return
     kept = f" ({done} are done)" if done else ""
     note(f"{len(left)} pieces of work{kept}, about {in_words(estimate.total(left))} in all.")
     longest = list(shares(estimate, left).items())[:3]
-    if longest:
-        note(f"Most of it: {', '.join(f'{name} {in_words(s)}' for name, s in longest)}.")
+    note(f"Most of it: {', '.join(f'{name} {in_words(s)}' for name, s in longest)}.")
     memory = estimate.largest_phi(left)
     if memory > 2e9:
         note(f"The partially collapsed sampler will need about {memory / 1e9:.0f} GB for its Phi.")
+
+
+@contextmanager
+def _terminating() -> Iterator[None]:
+    """Let SIGTERM end a run as Ctrl-C does, so that no process is left behind."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _split(text: str) -> list[str]:

@@ -180,13 +180,19 @@ def choose(
     if not sources:
         sources = [Source("generated", shape=STANDIN[scale], rare=True)]
     sources.sort(key=lambda source: source.guess()[0])
+    return sources, _sparse(sources, bags, texts, chosen=bool(use))
+
+
+def _sparse(
+    sources: list[Source], bags: dict[str, Path], texts: dict[str, Path], *, chosen: bool
+) -> Source:
+    """Return the corpus whose words are cut: real text before what is generated."""
     names = [source.name for source in sources]
-    if scale == "tiny" or any(source.rare for source in sources):
-        return sources, next((s for s in reversed(sources) if s.rare), sources[-1])
-    text = next((name for name in [*names, *sorted(texts)] if name in texts and name in bags), None)
-    if text is None or use:
-        return sources, sources[-1]
-    return sources, Source(f"{text}-text", str(texts[text]), rare=True)
+    near = names if chosen else [*names, *sorted(texts)]
+    text = next((name for name in near if name in texts and name in bags), None)
+    if text is not None:
+        return Source(f"{text}-text", str(texts[text]), rare=True)
+    return next((source for source in reversed(sources) if source.rare), sources[-1])
 
 
 def _names(

@@ -219,9 +219,7 @@ def _provenance(results: Results) -> dict[str, Any]:
     records = results.records
     machines = [{key: r["machine"][key] for key in ("cpu", "cores")} for r in records.values()]
     busy = sum(
-        (r["machine"]["load"] or 0.0) > max(cell.threads, 1) + LOADED - 1.0
-        and r["machine"]["load"] > LOADED * r["machine"]["cores"]
-        for cell, r in records.items()
+        (r["machine"]["load"] or 0.0) > LOADED * r["machine"]["cores"] for r in records.values()
     )
     return {
         "machines": [m for i, m in enumerate(machines) if m not in machines[:i]],

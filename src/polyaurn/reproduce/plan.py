@@ -77,7 +77,7 @@ SCALES = {
     ),
     "full": Scale(
         topics={10: 1000, 100: 1000, 1000: 1000}, seeds=5, timed=100, compared=(100, 1000),
-        judged=(100, 1000), scored=500, single=(10, 100, 1000), scaling=(100, 1000), sparse=1000,
+        judged=(100, 1000), scored=500, single=(10, 100, 1000), scaling=(100, 1000), sparse=100,
         share=1.0, limits=(1, 2, 5, 10, 50, 100), pruned_limits=(10, 20, 50, 100, 200),
         words=(1000, 3000, 10_000, 30_000), shares=(0.0625, 0.125, 0.25, 0.5, 1.0),
         theory={"urn": {}, "appendix-a": {}, "complexity": {}},

@@ -43,7 +43,7 @@ def make(results: Results) -> Figure:
         rows.append(row)
         charts[f"k{K}"] = line_chart(
             {n: list(zip(c["seconds"], c["level"], strict=True)) for n, c in curves.items()},
-            title=f"{results.plan.main}, K = {K:,}: by time", x_label="seconds",
+            title=f"{results.plan.main}, K = {K:,}: algorithms by time", x_label="seconds",
             y_label="log posterior a token", key=True,
             points=[(c["seconds"][-1], c["level"][-1]) for c in curves.values()],
             y_from=min((c["level"][len(c["level"]) // 10] for c in curves.values()), default=None),
@@ -54,7 +54,7 @@ def make(results: Results) -> Figure:
         for row in rows for name, s in row["samplers"].items()
     ]  # fmt: skip
     return Figure(
-        "Algorithms by time (Figure 4)",
+        "Algorithms by time (Figure 5)",
         "The urn is faster than partially collapsed, sparse AD-LDA and Light AD-LDA, at K = 100 "
         "and at K = 1000, on the New York Times.",
         _found(rows),

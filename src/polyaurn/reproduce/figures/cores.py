@@ -30,7 +30,7 @@ def make(results: Results) -> Figure:
     ]  # fmt: skip
     scaling = [_scaling(plan.main, K, times) for K in sorted({K for K, _ in times})]
     return Figure(
-        "Single-core runtime, and runtime by cores (Figure 6)",
+        "Single-core runtime, and runtime by cores (Figure 7)",
         "On one core the urn outperforms fully collapsed sparse LDA and partially collapsed LDA; "
         "with more cores it scales close to linearly, with overhead at high levels of parallelism.",
         _found(single, scaling),

@@ -1,4 +1,4 @@
-"""Table 1: the corpora, after the rare-word limit of 10."""
+"""Table 2: the corpora, after the rare-word limit of 10."""
 
 from polyaurn.reproduce.corpora import PAPER
 from polyaurn.reproduce.results import Figure, Results, Table
@@ -39,7 +39,7 @@ def make(results: Results) -> Figure:
         + (f"; the paper's: {', '.join(same)}." if same else ".")
     )
     return Figure(
-        "Corpora (Table 1)",
+        "Corpora (Table 2)",
         "Enron, the New York Times and PubMed, with words seen at least ten times.",
         found_text,
         {},

@@ -45,7 +45,7 @@ def make(results: Results) -> Figure:
         for r in rows
     ]  # fmt: skip
     return Figure(
-        "Runtime of Phi and z (Figure 3)",
+        "Runtime of Phi and z (Figure 4)",
         "Phi is uniformly faster by a factor of four to eight; the relative speedup of z "
         "increases with the number of topics.",
         _found(rows),

@@ -42,7 +42,7 @@ def make(results: Results) -> Figure:
         for r in rows for measure, title in MEASURES.items() if r[measure] is not None
     ]  # fmt: skip
     return Figure(
-        "Topic quality (Figure 5)",
+        "Topic quality (Figure 6)",
         "Both produced similar test set log likelihoods and, but for one outlier, similar "
         "coherence.",
         _found(rows),

@@ -64,7 +64,7 @@ def make(results: Results) -> Figure:
         "cannot be tried."
     )  # fmt: skip
     return Figure(
-        "Where the speed comes from (Figure 7)",
+        "Where the speed comes from (Figure 8)",
         "The relative difference between the urn and the partially collapsed sampler is larger "
         "for high vocabulary sizes and lower rare-word limits.",
         _found(asked),

@@ -63,7 +63,7 @@ def make(results: Results) -> Figure:
             f"{', '.join(ratios)}."
         )
     return Figure(
-        "Appendix A, and the urn's convergence (theorem of Section 3)",
+        "Appendix A (Figure 9), and the urn's convergence (theorem of Section 3)",
         "A collapsed Gibbs sampler can be arbitrarily slower than an uncollapsed one; the urn "
         "tends to the Dirichlet as counts grow, likely at least as fast as one over the root.",
         " ".join(parts),

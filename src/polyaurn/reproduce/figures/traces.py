@@ -36,7 +36,7 @@ def make(results: Results) -> Figure:
         for r in rows
     ]  # fmt: skip
     return Figure(
-        "Log posterior by time and by iteration (Figures 1 and 2)",
+        "Log posterior by time and by iteration (Figures 2 and 3)",
         "The urn was faster in all cases, nearly identical at K = 10, and by iteration both "
         "look identical, so that the urn mixes as quickly.",
         _found(rows),
