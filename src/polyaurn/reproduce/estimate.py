@@ -89,7 +89,8 @@ class Estimate:
         self._timed: dict[str, list[float]] = {}
         for cell, record in done.items():
             if cell.sampler:
-                ratio = record["wall_seconds"] / max(1e-9, self._raw(cell))
+                spent = record["measured"].get("seconds", record["wall_seconds"])
+                ratio = spent / max(1e-9, self._raw(cell))
                 self._timed.setdefault(_key(cell.sampler, cell.topics), []).append(ratio)
 
     def seconds(self, cell: Cell) -> float:
