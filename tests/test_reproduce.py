@@ -12,7 +12,14 @@ from polyaurn.reproduce import FIGURES, cells, corpora, rules
 from polyaurn.reproduce.cells import CellError, run_alone, run_cell
 from polyaurn.reproduce.claims import CLAIMS, judge_all
 from polyaurn.reproduce.corpora import Shape, Source, Variant
-from polyaurn.reproduce.estimate import Estimate, in_words, shares
+from polyaurn.reproduce.estimate import (
+    Estimate,
+    in_words,
+    read_trial,
+    shares,
+    try_samplers,
+    write_trial,
+)
 from polyaurn.reproduce.figures.algorithms import time_to
 from polyaurn.reproduce.loop import Reproduction
 from polyaurn.reproduce.plan import PARTLY, SCALES, SPARSE, URN, Cell, make_plan
@@ -271,6 +278,9 @@ def test_estimates_learn_from_finished_cells():
     after = Estimate(plan, trial, twice)
     for cell in (first._replace(seed=1), other):
         assert after.seconds(cell) - 1.5 == pytest.approx(2 * (before.seconds(cell) - 1.5))
+    unknown = Cell("chain", Variant("a"), "light", 9, 0, 5)
+    odd = Estimate(plan, trial, {unknown: {"wall_seconds": 9.0, "measured": {}}})
+    assert odd.seconds(first) == before.seconds(first)
     assert before.largest_phi([first, other]) == 20_000 * 100 * (14 + 8)
     assert shares(before, [first, other]) == {
         "partially-collapsed, K = 100": before.seconds(first),
@@ -279,6 +289,19 @@ def test_estimates_learn_from_finished_cells():
     assert [in_words(s) for s in (0.1, 99, 700, 7000, 9000, 864_000)] == [
         "1 s", "99 s", "12 min", "117 min", "2 h", "10.0 days",
     ]  # fmt: skip
+
+
+def test_trials_are_kept_and_added_to(tmp_path):
+    assert read_trial(tmp_path) == {}
+    first = try_samplers([Cell("chain", None, URN, 3), Cell("study", study="urn")], {})
+    assert list(first) == ["polya-urn-3"]
+    write_trial(tmp_path, first)
+    both = try_samplers([Cell("chain", None, URN, 4)], read_trial(tmp_path))
+    assert list(both) == ["polya-urn-3", "polya-urn-4"]
+    assert both["polya-urn-3"] == first["polya-urn-3"]
+    assert min(both["polya-urn-4"].values()) > 0
+    (tmp_path / "trial.json").write_text('{"polya-urn-3": [1]}')
+    assert read_trial(tmp_path) == {}
 
 
 def test_only_seeds_that_both_have_are_compared():

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from polyaurn.reproduce.corpora import Variant
 from polyaurn.reproduce.plan import PARTLY, SCALES, Cell, Plan
 from polyaurn.wholefiles import write_text
 
@@ -21,13 +20,15 @@ MEMORY_A_CELL = 14.0  # bytes of Phi, and four for each thread, of the partially
 Trial = dict[str, dict[str, float]]
 
 
-def try_samplers(cells: Iterable[Cell]) -> Trial:
+def try_samplers(cells: Iterable[Cell], known: Trial) -> Trial:
     """Time a few sweeps of each sampler and number of topics on one thread.
 
     Parameters
     ----------
     cells : iterable of Cell
         Those to come.
+    known : dict
+        What was timed before.
 
     Returns
     -------
@@ -37,24 +38,26 @@ def try_samplers(cells: Iterable[Cell]) -> Trial:
     from polyaurn.datasets import generate
     from polyaurn.reproduce.cells import sweeps_of
 
-    corpus = generate(DOCUMENTS, WORDS, 20, LENGTH)
-    found: Trial = {}
-    for name, K in sorted({(c.sampler, c.topics) for c in cells if c.sampler}):
-        few = Cell("chain", Variant("trial"), name, K, 0, TRIAL_SWEEPS)
+    asked = {_key(c.sampler, c.topics): c for c in cells if c.sampler}
+    found = dict(known)
+    if asked.keys() - found.keys():
+        corpus = generate(DOCUMENTS, WORDS, 20, LENGTH)
+    for name in sorted(asked.keys() - found.keys()):
+        few = Cell("chain", None, asked[name].sampler, asked[name].topics, sweeps=TRIAL_SWEEPS)
         times = [(info.phi_seconds, info.z_seconds) for _, info in sweeps_of(few, corpus)]
         phi, z = (min(part) for part in zip(*times, strict=True))
-        found[_key(name, K)] = {"phi": phi, "z": z}
+        found[name] = {"phi": phi, "z": z}
     return found
 
 
-def read_trial(folder: Path, cells: list[Cell]) -> Trial | None:
-    """Return the trial of an earlier run; None where it is missing, damaged or too small."""
+def read_trial(folder: Path) -> Trial:
+    """Return the trial of an earlier run; empty where it is missing or damaged."""
     try:
         found = json.loads((folder / TRIAL_FILE).read_text(encoding="utf-8"))
-        wanted = [found[_key(c.sampler, c.topics)] for c in cells if c.sampler]
-        return found if all(row["phi"] + row["z"] > 0 for row in wanted) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return {name: {part: float(row[part]) for part in ("phi", "z")}
+                for name, row in found.items()}  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def write_trial(folder: Path, trial: Trial) -> None:
@@ -88,7 +91,7 @@ class Estimate:
         }
         self._timed: dict[str, list[float]] = {}
         for cell, record in done.items():
-            if cell.sampler:
+            if _key(cell.sampler, cell.topics) in trial:
                 spent = record["measured"].get("seconds", record["wall_seconds"])
                 ratio = spent / max(1e-9, self._raw(cell))
                 self._timed.setdefault(_key(cell.sampler, cell.topics), []).append(ratio)

@@ -112,7 +112,7 @@ class Reproduction:
         done = self.done(self.wanted)
         left = [cell for cell in self.wanted if cell not in done]
         if self._trial is None:
-            self._trial = read_trial(self.folder.path, left) or try_samplers(left)
+            self._trial = try_samplers(left, read_trial(self.folder.path))
         return Estimate(self.plan, self._trial, done), left
 
     def run(
