@@ -10,7 +10,7 @@ from polyaurn.pages import STYLE
 from polyaurn.reproduce.claims import NOT_MEASURED, Verdict, judge_all
 from polyaurn.reproduce.figures import make_figures
 from polyaurn.reproduce.folder import PAGE, PICTURES, RESULTS, SUMMARY
-from polyaurn.reproduce.results import Figure, Results, Table
+from polyaurn.reproduce.results import Figure, Results, Table, counted
 from polyaurn.wholefiles import write_text
 
 LOADED = 1.5  # load over cores from which other programs are said to have been at work
@@ -175,8 +175,9 @@ def _facts(results: Results) -> str:
     plan, made = results.plan, _provenance(results)
     machines = "; ".join(f"{m['cpu']}, {m['cores']} cores" for m in made["machines"]) or "none yet"
     return (
-        f"Scale {plan.scale}: corpora {', '.join(plan.sources)}; {plan.seeds} seeds, "
-        f"{plan.threads} threads, alpha 0.1, beta 0.01, rare-word limit 10. Machine: {machines}. "
+        f"Scale {plan.scale}: corpora {', '.join(plan.sources)}; {counted(plan.seeds, 'seed')}, "
+        f"{counted(plan.threads, 'thread')}, alpha 0.1, beta 0.01, rare-word limit 10. "
+        f"Machine: {machines}. "
         f"polyaurn {', '.join(made['versions']) or '-'}; {made['cells']} pieces of work, "
         f"{made['seconds'] / 60:.0f} minutes in all."
     )

@@ -70,7 +70,7 @@ SCALES = {
     "small": Scale(
         topics={10: 200, 100: 200, 1000: 60}, seeds=2, timed=30, compared=(100, 1000),
         judged=(20, 100), scored=100, single=(10, 100), scaling=(100,), sparse=100, share=0.25,
-        limits=(1, 5, 10, 50), pruned_limits=(10, 30, 100, 300), words=(500, 2000, 8000),
+        limits=(1, 5, 10, 50), pruned_limits=(10, 30, 100, 300), words=(500, 1500, 4000),
         shares=(0.125, 0.25, 0.5, 1.0),
         theory={"urn": {}, "appendix-a": {},
                 "complexity": {"sizes": [2**13, 2**15, 2**17, 2**19], "n_sweeps": 40}},

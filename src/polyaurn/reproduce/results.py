@@ -95,6 +95,11 @@ def median(runs: Sequence[Measured], name: str) -> float:
     return float(statistics.median(run[name] for run in runs))
 
 
+def counted(n: int, what: str) -> str:
+    """Return a number of things in words."""
+    return f"{n:,} {what}" + ("s" if n != 1 else "")
+
+
 def spread(values: Sequence[float]) -> float | None:
     """Return the standard deviation; None of a single value."""
     return statistics.stdev(values) if len(values) > 1 else None

@@ -65,4 +65,4 @@ def _found(rows: list[dict[str, Any]]) -> str:
         return ""
     phi = [1.0 / r["phi_ratio"] for r in rows]
     z = ", ".join(f"{1 / r['z_ratio']:.2f} (K = {r['topics']:,}, {r['corpus']})" for r in rows)
-    return f"Phi is {min(phi):.1f} to {max(phi):.1f} times faster. z is faster by {z}."
+    return f"Phi is {min(phi):.1f} to {max(phi):.1f} times faster. z is faster by a factor of {z}."

@@ -5,7 +5,7 @@ from typing import Any
 
 from polyaurn.charts import line_chart
 from polyaurn.reproduce.plan import BOTH, PARTLY, URN
-from polyaurn.reproduce.results import Figure, Results, Table, pairs, spread
+from polyaurn.reproduce.results import Figure, Results, Table, counted, pairs, spread
 
 MEASURES = {
     "held_out": "held-out log likelihood a token",
@@ -75,7 +75,8 @@ def _compare(ours: list[float], theirs: list[float]) -> dict[str, Any]:
 def _found(rows: list[dict[str, Any]]) -> str:
     return " ".join(
         f"At K = {r['topics']:,} the urn's {title} is {r[measure]['difference']:+.2%} from the "
-        f"partially collapsed sampler's (Welch's p {_p(r[measure]['p'])}, {r['seeds']} seeds)."
+        f"partially collapsed sampler's ({counted(r['seeds'], 'seed')}, Welch's p "
+        f"{_p(r[measure]['p'])})."
         for r in rows for measure, title in MEASURES.items() if r[measure] is not None
     )  # fmt: skip
 
@@ -86,4 +87,4 @@ def _level(side: dict[str, Any]) -> str:
 
 
 def _p(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "not known" if value is None else f"{value:.3f}"
