@@ -74,3 +74,15 @@ def test_python_docs_are_thousands_of_real_documents():
     assert not {"the", "parameters"} & set(corpus.vocab)
     assert any(name.startswith("numpy.linalg") for name in corpus.doc_names)
     assert seen[-1][0] == seen[-1][1] == len(seen)
+
+
+def test_lengths_may_spread_around_the_same_mean():
+    narrow, wide = (
+        np.diff(datasets.generate(4000, 50, 3, 80.0, length_spread=spread).doc_ptr)
+        for spread in (0.0, 0.8)
+    )
+    assert narrow.std() == pytest.approx(80.0**0.5, rel=0.1)
+    assert wide.mean() == pytest.approx(80.0, rel=0.05)
+    assert np.log(wide[wide > 0]).std() == pytest.approx(0.8, rel=0.05)
+    with pytest.raises(InputError, match="'length_spread' parameter must be 0 or more"):
+        datasets.generate(length_spread=-1.0)

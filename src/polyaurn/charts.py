@@ -9,6 +9,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 WIDTH, HEIGHT = 620, 380
 LEFT, RIGHT, TOP, BOTTOM = 76, 16, 34, 48
 LABEL_WIDTH = 34
+KEY_HEIGHT = 20
 
 Points = Sequence[tuple[float, float]]
 
@@ -22,6 +23,7 @@ def line_chart(
     y_from: float | None = None,
     points: Points = (),
     log_x: bool = False,
+    key: bool = False,
 ) -> str:
     """Draw lines through points.
 
@@ -37,6 +39,8 @@ def line_chart(
         Shown as rings, without a line.
     log_x : bool
         Space the x axis by logarithms, and write numbers where there are points.
+    key : bool
+        Write the names of the lines below, so that the chart can stand alone.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def line_chart(
     x_axis = (
         _LogAxis(xs, LEFT + inset, WIDTH - RIGHT - inset)
         if log_x and shown
-        else _Axis(min(0.0, *xs), max(xs), LEFT, WIDTH - RIGHT)
+        else _Axis(min(0.0, *xs), max(xs), LEFT, WIDTH - RIGHT - inset)
     )
     y_axis = _Axis(
         min(ys) if y_from is None else y_from, max(ys), HEIGHT - BOTTOM - inset, TOP + inset
@@ -92,12 +96,33 @@ def line_chart(
             f'stroke="#555"><title>{x:g}: {y:.4f}</title></circle>'
         )
     marks.append("</g>")
+    height = HEIGHT
+    if key:
+        names = _names(list(series))
+        marks.append(names[0])
+        height += names[1]
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}" '
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}" '
         'font-family="system-ui, sans-serif" font-size="12" fill="#333">'
         + "".join(marks)
         + "</svg>"
     )
+
+
+def _names(names: list[str]) -> tuple[str, int]:
+    """Return the names of lines as SVG below a chart, and the height they take."""
+    marks, x, row = [], LEFT, 0
+    for name, colour in zip(names, _colours(len(names)), strict=True):
+        width = 40 + 7 * len(name)
+        if x > LEFT and x + width > WIDTH:
+            x, row = LEFT, row + 1
+        y = HEIGHT + 8 + KEY_HEIGHT * row
+        marks.append(
+            f'<path stroke="{colour}" stroke-width="3" d="M{x} {y - 4}h20"/>'
+            f'<text x="{x + 26}" y="{y}">{escape(name)}</text>'
+        )
+        x += width
+    return "".join(marks), KEY_HEIGHT * (row + 1)
 
 
 def legend(names: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from polyaurn.cli_grid import sweep
 from polyaurn.cli_options import INTERRUPTED
 from polyaurn.cli_plots import plot
 from polyaurn.cli_report import report, serve
+from polyaurn.cli_reproduce import reproduce
 from polyaurn.cli_steps import note
 from polyaurn.cli_theory import theory
 from polyaurn.cli_topics import topics
@@ -82,7 +83,7 @@ for command in (train, topics, info):
 app.command(name="import")(stoppable(import_))
 for command in (infer, evaluate, compare, sweep, export, import_model, plot, report, serve):
     app.command()(stoppable(command))
-for command in (demo, theory):
+for command in (demo, theory, reproduce):
     app.command()(stoppable(command))
 
 

@@ -100,6 +100,8 @@ def run_as_config(context: typer.Context) -> str:
     from polyaurn.workers import count_threads
 
     values = {name: v for name, v in context.params.items() if name not in NOT_KEPT}
+    for name in _paths(context) & {name for name, v in values.items() if v is not None}:
+        values[name] = Path(values[name])
     if (values["format"] or recognise(values["corpus"])) in TEXT_FORMATS:
         plain = {"stop_words": "english", "ngrams": 1, "token_pattern": WORD}
         values |= {name: v for name, v in plain.items() if values[name] is None}
@@ -178,6 +180,12 @@ def _kinds(context: typer.Context) -> dict[str, type]:
             listed = [k for k in (get_args(kind) or (kind,)) if k is not type(None)]
             found[name] = listed[0] if listed[0] in _EXPECTED else str
     return found
+
+
+def _paths(context: typer.Context) -> set[str]:
+    """Return the options of a command that are paths; some versions of typer keep them as text."""
+    parameters = signature(context.command.callback or typer.echo).parameters
+    return {name for name, p in parameters.items() if "Path" in str(get_args(p.annotation)[:1])}
 
 
 def _is_one(value: Any, kind: type) -> bool:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyaurn.cli_options import READING, ModelPath, Quiet, reads_corpus
-from polyaurn.cli_steps import as_trained, note, read, reading_options
+from polyaurn.cli_options import READING, Json, ModelPath, Quiet, reads_corpus
+from polyaurn.cli_steps import as_trained, note, print_json, read, reading_options
 from polyaurn.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def report(
     date_column: _DateColumn = None,
     title: _Title = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the page.")] = False,
+    json: Json = False,
     quiet: Quiet = False,
     *,
     reading: dict[str, Any],
@@ -55,9 +56,11 @@ def report(
 
     check_new_file(out, force=force, what="'--out' option", suffixes=(".html",))
     _check_options(corpus, dates, date_column, reading)
-    _, data = _gather(model, corpus, dates, date_column, title, reading, quiet=quiet)
+    _, data = _gather(model, corpus, dates, date_column, title, reading, quiet=quiet or json)
     write_text(out, render(data))
-    if not quiet:
+    if json:
+        print_json({"page": str(out), "bytes": out.stat().st_size})
+    elif not quiet:
         note(f"{out}, {out.stat().st_size / 1e6:.1f} MB; open it in a browser")
 
 

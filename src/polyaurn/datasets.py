@@ -127,6 +127,7 @@ def generate(
     doc_topic_prior: Any = ...,
     topic_concentration: float = ...,
     zipf_exponent: float = ...,
+    length_spread: float = ...,
     random_state: Any = ...,
     return_truth: Literal[False] = ...,
 ) -> Corpus: ...
@@ -142,6 +143,7 @@ def generate(
     doc_topic_prior: Any = ...,
     topic_concentration: float = ...,
     zipf_exponent: float = ...,
+    length_spread: float = ...,
     random_state: Any = ...,
     return_truth: Literal[True],
 ) -> tuple[Corpus, Truth]: ...
@@ -156,14 +158,16 @@ def generate(
     doc_topic_prior: Any = 0.1,
     topic_concentration: float = 100.0,
     zipf_exponent: float = 1.0,
+    length_spread: float = 0.0,
     random_state: Any = 0,
     return_truth: bool = False,
 ) -> Corpus | tuple[Corpus, Truth]:
     """Draw a corpus from LDA's generative model, with words that follow Zipf's law.
 
-    Topics are Dirichlet around one Zipfian distribution; document lengths are Poisson; a
-    document's topics follow the Pólya urn scheme, which is Dirichlet-multinomial exactly. Memory
-    grows with the number of tokens, not with K times V, unless the truth is asked for.
+    Topics are Dirichlet around one Zipfian distribution; document lengths are Poisson, around
+    lognormal means if `length_spread` asks for it; a document's topics follow the Pólya urn scheme,
+    which is Dirichlet-multinomial exactly. Memory grows with the number of tokens, not with K times
+    V, unless the truth is asked for.
 
     Parameters
     ----------
@@ -177,6 +181,8 @@ def generate(
         Sum of the Dirichlet parameters of a topic: small gives topics that differ much.
     zipf_exponent : float
         The word of rank r has base probability proportional to r to the power of minus this.
+    length_spread : float
+        Standard deviation of the logarithm of a document's mean length; 0 gives all the same mean.
     random_state : int, None or NumPy generator
         The seed.
     return_truth : bool
@@ -199,10 +205,17 @@ def generate(
     ):
         if not number > 0:
             raise InputError(f"The '{name}' parameter must be above 0. Got {number!r} instead.")
+    if not length_spread >= 0.0:
+        raise InputError(
+            f"The 'length_spread' parameter must be 0 or more. Got {length_spread!r} instead."
+        )
     alpha = make_priors(doc_topic_prior, 1.0, K, n_words).alpha
     rng = np.random.Generator(np.random.PCG64(check_seed(random_state)))
     doc_ptr = np.zeros(n_documents + 1, np.int64)
-    np.cumsum(rng.poisson(mean_length, n_documents), out=doc_ptr[1:])
+    means = mean_length * np.ones(n_documents)
+    if length_spread:
+        means *= rng.lognormal(-(length_spread**2) / 2.0, length_spread, n_documents)
+    np.cumsum(rng.poisson(means), out=doc_ptr[1:])
     z = _urn_topics(doc_ptr, alpha, rng)
     base = np.arange(1, n_words + 1) ** -float(zipf_exponent)
     word = np.empty(doc_ptr[-1], np.int32)

@@ -6,6 +6,7 @@ computed, not simulated, so that the distances have no sampling error.
 """
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +100,13 @@ def _levy(atoms: F64, before: F64, after: F64, a: float, b: float, most: float) 
     return high
 
 
-def study() -> dict[str, Any]:
+def study(weights: Sequence[int] = WEIGHTS) -> dict[str, Any]:
     """Measure the distance for growing weights, and fit its rate.
+
+    Parameters
+    ----------
+    weights : sequence of int
+        In rising order, at least four.
 
     Returns
     -------
@@ -108,12 +114,12 @@ def study() -> dict[str, Any]:
         For each family and weight, the largest distance over the coordinates that differ, and
         the slopes of log distance against log weight over the upper half of the weights.
     """
-    result: dict[str, Any] = {"study": "urn", "weights": list(WEIGHTS), "families": {}}
+    result: dict[str, Any] = {"study": "urn", "weights": list(weights), "families": {}}
     for name, F in families().items():
         some = np.unique(F)[:: max(1, len(np.unique(F)) // 4)]
         some = np.unique(np.append(some, F.max()))
         rows = []
-        for w in WEIGHTS:
+        for w in weights:
             found = [distances(float(w), float(f)) for f in some]
             top = distances(float(w), float(F.max()))
             rows.append(

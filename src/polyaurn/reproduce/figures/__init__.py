@@ -1,0 +1,13 @@
+"""The figures: each module has ``make(results)``, which turns finished cells into a `Figure`."""
+
+from importlib import import_module
+
+from polyaurn.reproduce.plan import FIGURES
+from polyaurn.reproduce.results import Figure, Results
+
+
+def make_figures(results: Results) -> dict[str, Figure]:
+    """Make all figures from what is finished."""
+    return {
+        name: import_module(f"polyaurn.reproduce.figures.{name}").make(results) for name in FIGURES
+    }
