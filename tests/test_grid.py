@@ -121,7 +121,7 @@ def test_more_topics_and_seeds_use_what_is_there(whole, small, tmp_path):
         ({"doc_topic_prior": 0.2}, "alpha 0.1 there, 0.2 now"),
         ({"topic_word_prior": np.full(80, 0.01)}, r"beta 0.01 there, [0-9a-f]{8}... now"),
         ({"sampler": "partially-collapsed"}, "sampler polya-urn there, partially-collapsed now"),
-        ({"sampler": "light", "n_jobs": 2}, "threads None there, 2 now"),
+        ({"sampler": "light", "n_jobs": 2}, "threads none there, 2 now"),
         ({"random_state": 6}, "first seed 5 there, 6 now"),
         ({"test_share": 0.3, "particles": 4}, "test share 0.2 there, 0.3 now; particles 3 there"),
         ({"max_scored": 5}, "most documents scored 300 there, 5 now"),

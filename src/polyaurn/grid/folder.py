@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from polyaurn.errors import InputError
+from polyaurn.settings import SETTING, agree, check_folder, read_json
 from polyaurn.store import HEADER, check_target
-from polyaurn.store.locking import LOCK
 from polyaurn.wholefiles import write_text
 
 FORMAT = "polyaurn-sweep"
-SETTING = "setting.json"
 NUMBERS = ("held_out", "held_out_error", "completion", "coherence", "diversity",
            "train_seconds", "seconds")  # fmt: skip
 
@@ -34,48 +33,15 @@ class GridFolder:
                 f"The 'out' parameter must be a path. Got {path!r} instead; name a folder."
             )
         self.path = Path(path)
-        if self.path.exists() and not self.path.is_dir():
-            raise InputError(
-                f"The 'out' parameter must be a folder. '{path}' is a file; choose another name."
-            )
-        if (self.path / SETTING).exists():
-            check_target(self.path / "models" / "new", name="out")
-            return
-        if self.path.is_dir() and any(entry.name != LOCK for entry in self.path.iterdir()):
-            raise InputError(
-                f"The 'out' parameter must be a new or empty folder, or one of an earlier sweep. "
-                f"'{path}' holds other files, which are left alone; choose another folder."
-            )
-        check_target(self.path, name="out")
+        check_folder(self.path, "sweep")
+        inside = self.path / "models" / "new" if (self.path / SETTING).exists() else self.path
+        check_target(inside, name="out")
 
     def agree(self, setting: dict[str, Any]) -> None:
         """Keep the setting in a new folder; refuse a folder whose setting is another."""
-        file = self.path / SETTING
-        header = {"format": FORMAT, "format_version": 1, "setting": setting}
+        agree(self.path, FORMAT, setting, "sweep")
         for folder in (self.path / "cells", self.path / "models"):
-            folder.mkdir(parents=True, exist_ok=True)
-        if not file.exists():
-            write_text(file, json.dumps(header, indent=1) + "\n")
-            return
-        found = _read(file)
-        there = found.get("setting")
-        if [found.get(name) for name in ("format", "format_version")] != [FORMAT, 1] or not (
-            isinstance(there, dict)
-        ):
-            raise InputError(
-                f"The file '{file}' must be the setting of a sweep. It is damaged, or of another "
-                "program; choose another folder."
-            )
-        differing = [
-            f"{name.replace('_', ' ')} {_brief(there.get(name))} there, {_brief(value)} now"
-            for name, value in setting.items()
-            if there.get(name) != value
-        ]
-        if differing:
-            raise InputError(
-                f"The folder '{self.path}' must hold a sweep of the same setting. It differs: "
-                f"{'; '.join(differing)}. Choose another folder, or repeat the setting."
-            )
+            folder.mkdir(exist_ok=True)
 
     def model(self, topics: int, seed: int) -> Path:
         """Return the model folder of a cell."""
@@ -83,7 +49,7 @@ class GridFolder:
 
     def cell(self, topics: int, seed: int) -> dict[str, Any] | None:
         """Return a finished cell; None where it, or its model, is missing or damaged."""
-        found = _read(self._file(topics, seed))
+        found = read_json(self._file(topics, seed))
         whole = (
             (found.get("topics"), found.get("seed")) == (topics, seed)
             and {"model", "version"} <= set(found)
@@ -101,16 +67,3 @@ class GridFolder:
 
 def _name(topics: int, seed: int) -> str:
     return f"k{topics:04d}-seed{seed}"
-
-
-def _read(file: Path) -> dict[str, Any]:
-    """Return what a JSON file holds; nothing where it cannot be read."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _brief(value: Any) -> str:
-    return f"{value[:8]}..." if isinstance(value, str) and len(value) > 40 else str(value)
