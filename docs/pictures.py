@@ -1,7 +1,8 @@
 """Draw the pictures of the documentation (needs matplotlib).
 
-python docs/pictures.py demo      topics of Python's documentation, and how they were found
-python docs/pictures.py compare   samplers on KOS, from benchmarks/results/compare-kos-50.json
+python docs/pictures.py demo       topics of Python's documentation, and how they were found
+python docs/pictures.py algorithm  a sweep: counts, the two draws of Phi, and one token
+python docs/pictures.py compare    samplers on KOS, from benchmarks/results/compare-kos-50.json
 """
 
 import json
@@ -9,11 +10,57 @@ import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 import polyaurn
+from polyaurn.state import phi_matrix, topic_word_matrix
 
 HERE = Path(__file__).resolve().parent
 COLOURS = plt.get_cmap("tab10").colors
+
+
+def algorithm() -> None:
+    """Draw a sweep: counts, Phi by the Dirichlet and by the urn, and the choice for one token."""
+    K, beta = 12, 0.01
+    corpus = polyaurn.datasets.generate(300, 60, K, 60.0, random_state=3)
+    plain = {"warm_start": "random", "phi_refreshes": 1}
+    *_, (state, _) = polyaurn.sweeps(corpus, K, max_iter=200, random_state=1, **plain)
+    phi = phi_matrix(state.phi, K).toarray()
+    n = topic_word_matrix(state.counts, K).toarray()
+    chance = np.random.default_rng(0)
+    dirichlet = np.array([chance.dirichlet(row + beta) for row in n])
+    figure, axes = plt.subplots(2, 2, figsize=(11, 6), layout="constrained")
+    panels = {
+        "n, tokens of each topic (row) and word": n,
+        "Phi from the Dirichlet: a number in every cell": np.maximum(dirichlet, 1e-9),
+        "Phi as Poisson counts: most cells are empty": phi,
+    }
+    for ax, (title, cells) in zip(axes.flat, panels.items(), strict=False):
+        cells = np.where(cells > 0, np.log10(np.maximum(cells, 1e-12)), np.nan)
+        ax.imshow(cells, aspect="auto", cmap="viridis", vmin=np.nanmax(cells) - 4)
+        ax.set_title(title, fontsize=10)
+        ax.set_xlabel("words")
+        ax.set_ylabel("topics")
+    d = int(np.diff(corpus.doc_ptr).argmax())
+    tokens = slice(corpus.doc_ptr[d], corpus.doc_ptr[d + 1])
+    m = np.bincount(state.z[tokens], minlength=K)
+    words = np.unique(corpus.word[tokens])
+    v = int(words[np.abs((phi[:, words] > 0).sum(axis=0) - K // 2).argmin()])
+    last = axes[1, 1]
+    prior, rest = 0.1 * phi[:, v], m * phi[:, v]
+    last.bar(range(K), prior, color=COLOURS[1], label="phi alpha, the same for the whole word")
+    last.bar(range(K), rest, bottom=prior, color=COLOURS[0], label="phi m, of this document")
+    last.set_title(
+        f"One token: {int((m > 0).sum())} topics in its document, {int((phi[:, v] > 0).sum())} of "
+        f"its word, {int((rest > 0).sum())} in both",
+        fontsize=10,
+    )
+    last.set_xlabel("topics")
+    last.set_ylabel("weight")
+    last.set_ylim(0, 1.35 * (prior + rest).max())
+    last.legend(frameon=False, loc="upper right")
+    last.spines[["top", "right"]].set_visible(False)
+    figure.savefig(HERE / "images" / "algorithm.png", dpi=110)
 
 
 def compare() -> None:
@@ -86,4 +133,4 @@ def demo() -> None:
 
 
 if __name__ == "__main__":
-    {"demo": demo, "compare": compare}[sys.argv[1]]()
+    {"demo": demo, "algorithm": algorithm, "compare": compare}[sys.argv[1]]()
