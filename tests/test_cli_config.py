@@ -144,3 +144,29 @@ def test_a_model_that_is_replaced_takes_its_file_along(run, texts, tmp_path):  #
     assert not (tmp_path / "m" / CONFIG).exists()
     assert run("train", texts, "-k", 2, "--sweeps", 4, "--out", "m", "-q", "--force")[0] == 0
     assert (tmp_path / "m" / CONFIG).exists()
+
+
+def test_columns_and_pruning_need_not_be_said_again(run, tmp_path):  # noqa: F811
+    rows = ["id,review,year"] + [
+        f"{700 + i},cat dog bird{i % 3} fish,19{90 + i % 5}" for i in range(20)
+    ]
+    (tmp_path / "r.csv").write_text("\n".join(rows))
+    train = ("train", "r.csv", "--text-column", "review", "--name-column", "id", "--min-count", 8)
+    assert run(*train, "-k", 2, "--sweeps", 6, "--out", "m", "-q")[0] == 0
+    assert load(tmp_path / "m").vocab == ("cat", "dog", "fish")
+    for command in (
+        ("export", "m", "--to", "mallet", "--corpus", "r.csv", "--out", "state.gz"),
+        ("infer", "m", "r.csv", "--out", "o.csv"),
+        ("evaluate", "m", "r.csv", "--particles", 2),
+        ("plot", "m", "documents", "--documents", "705,719", "--out", "d.svg"),
+    ):
+        code, _, err = run(*command, "-q")
+        assert (code, err) == (0, ""), command
+
+
+def test_a_run_that_is_complete_says_so(run, texts):  # noqa: F811
+    train = ("train", texts, "-k", 2, "--sweeps", 6, "--out", "m")
+    assert "complete already" not in run(*train)[2]
+    code, _, err = run(*train, "--resume")
+    assert code == 0
+    assert "The run was complete already: 6 sweeps" in err

@@ -255,7 +255,7 @@ def test_the_command_draws_every_kind(run, saved, tmp_path):  # noqa: F811
     (tmp_path / "years.txt").write_text("2001\n2002\n2003\n" * 20)
     for kind, *options in (
         ("trace",), ("topics", "--topics", "1,3", "--words", 4), ("map",),
-        ("documents", "--documents", "0,7"), ("over-time", "--dates", "dates.txt"),
+        ("documents", "--documents", "1,60"), ("over-time", "--dates", "dates.txt"),
         ("over-time", "--dates", "years.txt", "-k", "2"),
     ):  # fmt: skip
         for end, magic in (("png", b"\x89PNG"), ("svg", b"<?xml")):
@@ -282,7 +282,7 @@ BAD_COMMANDS = [
     (("over-time", "--out", "p.png", "--dates", "none.txt"), "'none.txt' cannot be read"),
     (("over-time", "--out", "p.png", "--dates", "d.txt"), "Got 'soon' on line 2 of 'd.txt'"),
     (("over-time", "--out", "p.png", "--dates", "few.txt"), "60 training documents. Got 2"),
-    (("documents", "--out", "p.png", "--documents", "60"), "'--documents' option must be names"),
+    (("documents", "--out", "p.png", "--documents", "61"), "'--documents' option must be names"),
 ]
 
 

@@ -198,7 +198,8 @@ def test_readers_who_go_away_are_passed_over(server, capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_serve_on_the_command_line_ends_on_ctrl_c(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_serve_on_the_command_line_ends_when_it_is_told(tmp_path, number):
     LDA(2, max_iter=5, verbose=False).fit(Corpus.from_texts(TEXTS)).save(tmp_path / "m")
     process = subprocess.Popen(
         [sys.executable, "-m", "polyaurn.cli", "serve", "m", "--port", "0"],
@@ -211,7 +212,7 @@ def test_serve_on_the_command_line_ends_on_ctrl_c(tmp_path):
         connection = http.client.HTTPConnection(url.split("/")[2], timeout=30)
         connection.request("GET", "/")
         assert connection.getresponse().read().startswith(b"<!DOCTYPE html>")
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, err = process.communicate(timeout=60)
     finally:
         process.kill()

@@ -197,3 +197,18 @@ def test_a_matrix_without_tokens_has_the_priors_mixture():
             assert lda.transform(X) == pytest.approx(np.array([[0.25, 0.75]] * 2))
         with pytest.warns(UserWarning, match="2 of 2 documents have no word"):
             assert lda.model_.transform(X).shape == (2, 2)
+
+
+def test_words_of_a_bare_matrix_can_be_named():
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    vectorizer = CountVectorizer()
+    X = vectorizer.fit_transform(["cat dog", "dog bird", "moon star"] * 5)
+    lda = LDA(2, max_iter=10, verbose=False).fit(X)
+    named = lda.model_.with_words(vectorizer.get_feature_names_out())
+    assert {word for topic in named.topics() for word in topic} == set(
+        ["bird", "cat", "dog", "moon", "star"]
+    )
+    assert named.topic_word_counts is lda.model_.topic_word_counts
+    with pytest.raises(InputError, match="'words' parameter must name 5 words"):
+        lda.model_.with_words(["cat"])

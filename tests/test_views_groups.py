@@ -146,3 +146,12 @@ def test_times_that_are_refused(model, times, bins, message):
 def test_labels_that_are_refused(model):
     with pytest.raises(InputError, match="'labels' parameter must have a string or a number"):
         model.topics_per_class([[1], [2], [1], [2], [1], [2]])
+
+
+def test_years_and_months_may_be_strings():
+    from polyaurn.views.times import as_times
+
+    found = as_times(["1990", "1990-05", "1990-05-02", None], "timestamps")
+    assert found[:3].astype("datetime64[D]").astype(str).tolist() == [
+        "1990-01-01", "1990-05-01", "1990-05-02",
+    ]  # fmt: skip

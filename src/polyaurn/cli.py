@@ -116,7 +116,8 @@ def main() -> None:
             error.show()
             sys.exit(2)
         name = error.ctx.command_path if error.ctx else "polyaurn"
-        _fail(f"{error.format_message().rstrip('.')}; see '{name} --help'.")
+        said = error.format_message().rstrip(".")
+        _fail(f"{said}{' See' if said.endswith('?') else '; see'} '{name} --help'.")
     except (Stopped, KeyboardInterrupt, typer.Abort):
         note("polyaurn: stopped; nothing was written.")
         code = INTERRUPTED

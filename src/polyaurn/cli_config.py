@@ -15,6 +15,8 @@ from polyaurn.errors import InputError
 
 NOT_KEPT = ("config", "out", "trace", "resume", "force", "json", "quiet")
 CUT = {"stop_words": str, "ngrams": int, "token_pattern": str}  # how text becomes words
+WHERE = {"text_column": str, "separator": str}  # text in a table
+PRUNING = {"min_count": int, "max_doc_fraction": float, "max_words": int}
 _MOST_BYTES = 1 << 20
 _EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
@@ -120,28 +122,30 @@ def run_as_config(context: typer.Context) -> str:
     return head + "".join(lines)
 
 
-def cut_in(path: Path) -> dict[str, Any]:
-    """Return how a run's text was cut, from its file; nothing where it tells nothing.
+def cut_in(path: Path, kinds: dict[str, type]) -> dict[str, Any]:
+    """Return how a run's text was read, from its file; nothing where it tells nothing.
 
     Parameters
     ----------
     path : Path
         As `run_as_config` made it; it need not be there.
+    kinds : dict
+        Options that are asked for, from `CUT` and others.
 
     Returns
     -------
     dict
-        Options of `CUT`. In place of a list of stop words that is gone there is none: the model
+        Those that it has. In place of a list of stop words that is gone there is none: the model
         knows no word of it anyway.
     """
     if not path.is_file():
         return {}
     found = {k.replace("-", "_"): v for k, v in _read(path).items()}
-    cut = {name: found[name] for name in CUT if name in found}
+    cut = {name: found[name] for name in kinds if name in found}
     for name, value in cut.items():
-        if not _is_one(value, CUT[name]):
+        if not _is_one(value, kinds[name]):
             raise InputError(
-                f"The file '{path}', key '{_key(name)}': expected {_EXPECTED[CUT[name]]}. Got "
+                f"The file '{path}', key '{_key(name)}': expected {_EXPECTED[kinds[name]]}. Got "
                 f"{value!r:.60} instead; correct it, or remove the file."
             )
     stop = cut.get("stop_words")

@@ -128,7 +128,7 @@ def evaluate(
 
 
 def _brief(value: float | None) -> str:
-    return "-" if value is None else f"{value:.5f}"
+    return "-" if value is None else f"{value:,.1f}" if abs(value) >= 100 else f"{value:.5f}"
 
 
 @reads_corpus

@@ -97,7 +97,10 @@ def export(
         exchange.write_ldac_beta(loaded, out, flatten_priors=flatten_priors, force=force)
     elif corpus is not None:
         documents = read(
-            corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
+            corpus,
+            as_trained(loaded, corpus, reading, model, pruned=True),
+            quiet=quiet or json,
+            bars=not quiet,
         )
         with noting_warnings(quiet=quiet), following("writing", show=not quiet):
             exchange.write_mallet_state(

@@ -37,9 +37,7 @@ def plot(
     ] = None,
     documents: Annotated[
         str | None,
-        typer.Option(
-            help="Of documents: names, between commas, or numbers from 0; the first 30 by default."
-        ),
+        typer.Option(help="Of documents: their names, between commas; the first 30 by default."),
     ] = None,
     dates: Annotated[
         Path | None,
@@ -81,7 +79,9 @@ def plot(
     check_words(8 if words is None else words)
     check_new_file(out, force=force, what="'--out' option", suffixes=(".png", ".svg"))
     check_matplotlib()
-    chosen = None if topics is None else _listed(topics)
+    chosen: list[Any] | None = None
+    if topics is not None:
+        chosen = [int(k) if k.isdecimal() else k for k in _listed(topics)]
     which = None if documents is None else _listed(documents)
     when = None if dates is None else _read_dates(dates)
     loaded = load(model)
@@ -132,10 +132,9 @@ def _save(draw: Callable[[], Any], out: Path) -> bool:
     return any("Glyph" in str(warning.message) for warning in said)
 
 
-def _listed(text: str) -> list[Any]:
-    """Return what stands between commas, numbers as such."""
-    items = [item.strip() for item in text.split(",") if item.strip()]
-    return [int(item) if item.isdecimal() else item for item in items]
+def _listed(text: str) -> list[str]:
+    """Return what stands between commas."""
+    return [item.strip() for item in text.split(",") if item.strip()]
 
 
 def _read_dates(path: Path) -> list[Any]:

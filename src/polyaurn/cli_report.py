@@ -82,6 +82,7 @@ def serve(
     """
     from polyaurn.report.page import render
     from polyaurn.report.serve import Server, mix_text
+    from polyaurn.stopping import interrupted_by_signals
 
     _check_options(corpus, dates, date_column, reading)
     loaded, data = _gather(model, corpus, dates, date_column, title, reading, quiet=quiet)
@@ -91,7 +92,8 @@ def serve(
         if not quiet:
             note("Open this address in a browser on this machine; Ctrl-C ends.")
         try:
-            server.serve_forever()
+            with interrupted_by_signals():
+                server.serve_forever()
         except KeyboardInterrupt:
             note("Ended.")
 

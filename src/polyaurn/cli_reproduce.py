@@ -1,8 +1,5 @@
 """The command that runs the paper's experiments again: reproduce. Heavy imports wait inside."""
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,6 +69,7 @@ def reproduce(
     from polyaurn.progress import status
     from polyaurn.reproduce.estimate import in_words
     from polyaurn.reproduce.loop import Reproduction
+    from polyaurn.stopping import interrupted_by_signals
 
     if budget is not None and not budget > 0:
         raise InputError(
@@ -105,7 +103,7 @@ def reproduce(
     if only_list:
         return
     try:
-        with _terminating(), status("beginning", show=not quiet) as say:
+        with interrupted_by_signals(), status("beginning", show=not quiet) as say:
             outcome = run.run(
                 budget=budget,
                 on_progress=lambda name, i, n, seconds: say(
@@ -153,16 +151,6 @@ def _tell(run: "Reproduction", estimate: Any, left: list[Any]) -> None:
     memory = estimate.largest_phi(left)
     if memory > 2e9:
         note(f"The partially collapsed sampler will need about {memory / 1e9:.0f} GB for its Phi.")
-
-
-@contextmanager
-def _terminating() -> Iterator[None]:
-    """Let SIGTERM end a run as Ctrl-C does, so that no process is left behind."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _split(text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """What commands do: read, train and save, show. Heavy imports wait inside."""
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from polyaurn.cli_options import READING
 from polyaurn.errors import InputError
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ def fit_and_save(
     from polyaurn.store.models import write_model
     from polyaurn.tracefile import TraceFile
 
-    folder = out.absolute()
+    folder, swept = out.absolute(), deque[int](maxlen=1)
     with (
         locked(folder),
         StopOnSignal() as stop,
@@ -109,7 +111,11 @@ def fit_and_save(
             checkpoint=folder,
             resume=resume,
             verbose=not quiet if bars is None else bars,
-            callbacks=[trace_file.write, lambda state, info: stop.asked],
+            callbacks=[
+                trace_file.write,
+                lambda state, info: swept.append(info.sweep),
+                lambda state, info: stop.asked,
+            ],
         )
         lda.fit(corpus)
         trace_file.rewrite(lda.trace_)
@@ -129,25 +135,32 @@ def fit_and_save(
         per_token = (
             "" if score is None else f", log posterior {score / corpus.n_tokens:.4f} a token"
         )
-        note(f"{lda.n_iter_:,} sweeps in {last['seconds']:.1f} s of sampling{per_token}")
+        begun = "" if swept else "The run was complete already: "
+        note(f"{begun}{lda.n_iter_:,} sweeps in {last['seconds']:.1f} s of sampling{per_token}")
     return lda.model_, stopped
 
 
 def as_trained(
-    model: "TopicModel", path: Path, reading: dict[str, Any], folder: Path | None = None
+    model: "TopicModel", path: Path, reading: dict[str, Any], folder: Path, *, pruned: bool = False
 ) -> dict[str, Any]:
     """Return options for reading text as the model's was read, where the user says nothing.
 
-    The model's folder tells, or else the model's words do.
+    The model's folder tells, or else the model's words do. `pruned` takes over which words were
+    dropped, too.
     """
-    from polyaurn.cli_config import cut_in
+    from polyaurn.cli_config import CUT, PRUNING, WHERE, cut_in
     from polyaurn.inference import cut_of
     from polyaurn.readers import TEXT_FORMATS, recognise
     from polyaurn.store.models import CONFIG
 
     options = dict(reading)
-    if (options["format"] or recognise(path)) in TEXT_FORMATS:
-        kept = cut_in(folder / CONFIG) if folder is not None else {}
+    form = options["format"] or recognise(path)
+    if pruned:
+        plain = {name: READING[name][1] for name in PRUNING}
+        dropped = cut_in(folder / CONFIG, PRUNING)
+        options |= {name: v for name, v in dropped.items() if options[name] == plain[name]}
+    if form in TEXT_FORMATS:
+        kept = cut_in(folder / CONFIG, CUT | (WHERE if form in ("table", "parquet") else {}))
         if kept:
             return options | {name: v for name, v in kept.items() if options[name] is None}
         cut = cut_of(model)

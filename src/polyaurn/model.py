@@ -1,7 +1,7 @@
 """The result of training: topics and where they occur. Immutable."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.inference import BURN_IN, KEPT, infer
+from polyaurn.naming import check_vocabulary
 from polyaurn.state import (
     F64,
     I64,
@@ -174,6 +175,27 @@ class TopicModel(Views):
                 ]
             )
         return found if weights else [[word for word, _ in topic] for topic in found]
+
+    def with_words(self, words: Any) -> "TopicModel":
+        """Return the model with its words named, as where it was trained on a bare matrix.
+
+        Parameters
+        ----------
+        words : sequence of str, length V
+            For example ``CountVectorizer.get_feature_names_out()``.
+
+        Returns
+        -------
+        TopicModel
+            The same topics, under these words.
+        """
+        vocab = check_vocabulary([str(word) for word in words], "'words' parameter")
+        if len(vocab) != len(self.vocab):
+            raise InputError(
+                f"The 'words' parameter must name {len(self.vocab):,} words. Got {len(vocab):,}; "
+                "give those of the matrix that the model was trained on."
+            )
+        return replace(self, vocab=vocab)
 
     def doc_topics(self) -> F64:
         """Return the mixture of topics of each training document, (m + alpha) / (N_d + sum alpha).

@@ -87,6 +87,7 @@ def read_corpus(
     path = Path(path)
     check_text_options(text_options)
     check_pruning(min_count or 0, max_doc_fraction, max_words)
+    textfiles.check_encoding(encoding)
     chosen = _check_format(format) or recognise(path)
     if chosen == "urn":
         if text_options or vocabulary is not None:

@@ -4,8 +4,25 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def interrupted_by_signals() -> Iterator[None]:
+    """Let SIGTERM interrupt as Ctrl-C does, and Ctrl-C where a shell had it ignored."""
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {n: signal.signal(n, signal.default_int_handler) for n in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class StopOnSignal:
@@ -17,7 +34,7 @@ class StopOnSignal:
 
     def __enter__(self) -> "StopOnSignal":
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in SIGNALS:
                 self._before[number] = signal.signal(number, self._handle)
         return self
 

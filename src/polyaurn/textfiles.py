@@ -1,5 +1,6 @@
 """Files that hold text: one document a line, tables, folders, MALLET's three columns."""
 
+import codecs
 import csv
 import os
 import re
@@ -228,6 +229,23 @@ def _lines(path: Path, encoding: str) -> Iterator[str]:
         yield _decode(path, line, encoding, i + 1).rstrip("\r\n")
 
 
+def check_encoding(encoding: Any) -> None:
+    """Refuse an encoding that nobody knows, or in which bytes do not tell where lines end."""
+    try:
+        known = codecs.lookup(encoding).name
+    except (LookupError, TypeError):
+        raise InputError(
+            f"The 'encoding' parameter must be one Python knows, such as 'utf-8' or 'latin-1'. Got "
+            f"{encoding!r} instead."
+        ) from None
+    if known.startswith(("utf-16", "utf-32")):
+        raise InputError(
+            "The 'encoding' parameter must be one that writes line ends as single bytes, such as "
+            f"'utf-8'. Got {encoding!r}; convert the file first, for example with: "
+            f"iconv -f {known} -t utf-8."
+        )
+
+
 def _decode(path: Path, text: bytes, encoding: str, line: int) -> str:
     """Return bytes that begin at a line of a file as text."""
     try:
@@ -236,12 +254,8 @@ def _decode(path: Path, text: bytes, encoding: str, line: int) -> str:
         line += text.count(b"\n", 0, error.start)
         raise InputError(
             f"The file '{path}', line {line}: expected {encoding} text. Got byte "
-            f"0x{text[error.start]:02x}; name its encoding, such as latin-1."
-        ) from None
-    except LookupError:
-        raise InputError(
-            f"The 'encoding' parameter must be one Python knows, such as 'utf-8' or 'latin-1'. Got "
-            f"{encoding!r} instead."
+            f"0x{text[error.start]:02x}; name its encoding, such as --encoding "
+            "latin-1 (encoding='latin-1')."
         ) from None
 
 

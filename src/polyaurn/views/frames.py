@@ -28,7 +28,7 @@ def frame(columns: Columns, *, as_frame: bool) -> Any:
         import pandas
     except ImportError:
         raise InputError(
-            "The 'as_frame' parameter must be False where pandas is missing; install it with: pip "
-            "install 'polyaurn[tables]'."
+            "Tables need the package pandas, which is not installed. Install it with: pip install "
+            "'polyaurn[tables]'; or have a dict of columns with as_frame=False."
         ) from None
     return pandas.DataFrame(columns)

@@ -1,6 +1,7 @@
 """Times as people write them, and the bins they fall into."""
 
 import datetime as dt
+import re
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def as_times(values: list[Any], name: str = "timestamps") -> Any:
 
 def _as_instant(value: Any, at: int, name: str) -> Any:
     try:
-        moment = dt.datetime.fromisoformat(value.strip()) if isinstance(value, str) else value
+        moment = _from_text(value.strip()) if isinstance(value, str) else value
         if isinstance(moment, dt.datetime) and moment.tzinfo is not None:
             moment = moment.astimezone(dt.UTC).replace(tzinfo=None)
         if isinstance(moment, dt.date | np.datetime64):
@@ -62,9 +63,16 @@ def _as_instant(value: Any, at: int, name: str) -> Any:
     except ValueError:
         pass
     raise InputError(
-        f"The '{name}' parameter must hold numbers, dates, or strings such as '2024-05-31'. Got "
-        f"{value!r} at position {at}; convert it first."
+        f"The '{name}' parameter must hold numbers, dates, or strings such as '2024-05-31' or "
+        f"'2024'. Got {value!r} at position {at}; convert it first."
     )
+
+
+def _from_text(text: str) -> dt.datetime:
+    """Return the beginning of a year or month, or a moment in ISO 8601."""
+    if re.fullmatch(r"\d{4}(-\d{2})?", text):
+        text += "-01-01" if len(text) == 4 else "-01"
+    return dt.datetime.fromisoformat(text)
 
 
 def in_bins(times: Any, bins: Any) -> tuple[I64, Any]:
