@@ -107,7 +107,7 @@ function aboutTopic() {
     parts.push(el("h3", {}, "Documents with the largest share, of those shown"), el("div", { class: "links column" },
       ...documents.map(([d, tokens]) => button({ click: () => goToDocument(d) },
         el("span", { class: "cut" }, DOCUMENTS.name[d]),
-        el("span", { class: "rest" }, `${percent(tokens / DOCUMENTS.tokens[d])} of ${count(DOCUMENTS.tokens[d])}`)))));
+        el("span", { class: "rest" }, `${percent(standing([d, tokens]))} of ${count(DOCUMENTS.tokens[d])} tokens`)))));
   $("topic-about").hidden = parts.length === 1;
   $("topic-about").replaceChildren(...parts);
 }
