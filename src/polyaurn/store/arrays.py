@@ -41,9 +41,7 @@ def read_npz(path: Path, names: Mapping[str, str]) -> dict[str, Any]:
         with zipfile.ZipFile(path) as archive:
             size = path.stat().st_size
             return {name: _read(archive, name, kinds, size) for name, kinds in names.items()}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
-        raise Damaged(f"{path.name}: {error}") from None
-    except (RuntimeError, zlib.error, SyntaxError) as error:  # encrypted, or not deflated
+    except (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         raise Damaged(f"{path.name}: {error}") from None
 
 
