@@ -377,6 +377,15 @@ def test_dates_from_a_column(run, tmp_path):  # noqa: F811
     assert data["notes"]["dates"] == "1 of 8 documents have no date."
 
 
+def test_names_from_a_column_that_training_did_not_have(run, tmp_path):  # noqa: F811
+    rows = ["id,text"] + [f"doc{i},cat dog moon" for i in range(8)]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    assert run("train", "t.csv", "-k", 2, "--sweeps", 5, "--out", "m", "-q")[0] == 0
+    assert run("report", "m", "--corpus", "t.csv", "--name-column", "id", "-q")[0] == 0
+    data = data_of((tmp_path / "report.html").read_text())
+    assert data["documents"]["name"] == [f"doc{i}" for i in range(8)]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

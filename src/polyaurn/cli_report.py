@@ -1,5 +1,6 @@
 """Commands that put a model on a page: report, serve. Heavy imports wait inside."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -145,6 +146,8 @@ def _gather(
         documents = _in_words_of(
             loaded, read(corpus, as_trained(loaded, corpus, reading, model), quiet=quiet)
         )
+        if reading["name_column"] is not None and len(documents) == len(loaded.doc_names):
+            loaded = replace(loaded, doc_names=documents.doc_names)
         if date_column is not None:
             given = _column(corpus, date_column, reading)
             source = f"column '{date_column}', document"
