@@ -157,10 +157,6 @@ class Checkpoints:
         """Return the newest checkpoint that is whole, None where there is none."""
         return newest(self._folder)
 
-    def clear(self) -> None:
-        """Remove all checkpoints."""
-        clear(self._folder)
-
 
 def holds_checkpoint(folder: Path) -> bool:
     """Tell whether a model's folder holds a checkpoint, whole or not."""
