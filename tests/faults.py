@@ -49,7 +49,6 @@ def alpha_doubled(sampler: str) -> KernelSet:
     broken = plant(
         "z",
         ("sigma_a_v = sigma_a[v]", "sigma_a_v = 2.0 * sigma_a[v]"),
-        ("u - sigma_b)", "(u - sigma_b) / 2)"),
     )
     return load_kernels(sampler)._replace(draw_z=broken.draw_z)
 

@@ -216,7 +216,7 @@ def test_column_of_an_observed_word_is_drawn_from_the_urn_given_that_it_is_not_e
 
 
 def test_an_empty_column_given_one_ball_is_seen():
-    draw = "min(poisson_positive(rate, bits(column_a, column_b, v * 4294967296)), _REDRAW)"
+    draw = "min(poisson_positive(rate, bits(column_a, column_b, v * 4294967296)), REDRAW)"
     total, _ = redrawn_columns(plant("phi_urn", (draw, "1")))
     assert total < UNLIKELY / 1e6
 

@@ -195,7 +195,9 @@ def test_running_sums_of_columns_hold_their_weights(sampler, medium):
             assert v not in medium.word
             continue
         a = phi.weight[column] * priors.alpha[topic]
-        assert np.allclose(np.diff(phi.prior[column], prepend=0.0), a)
+        parts = np.diff(phi.prior[column].astype(np.float64), prepend=0.0)
+        unit_of_prior = priors.alpha.max() / 65536
+        assert np.allclose(parts * unit_of_prior, a, rtol=1e-9, atol=unit_of_prior)
         assert phi.sigma_a[v] == pytest.approx(a.sum())
         if phi.row[v] >= 0:
             assert (phi.dense[phi.row[v]][topic] == phi.weight[column]).all()

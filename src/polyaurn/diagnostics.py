@@ -59,11 +59,11 @@ def log_posterior(
     sums = (beta_sum + pseudo_sizes(priors)).tolist()
     topics = [math.lgamma(b) - math.lgamma(b + n_k) for b, n_k in zip(sums, sizes, strict=True)]
     if priors.pseudo is not None:
-        words = [*words, *_gain_of_pseudo_counts(state, priors)]
+        words = [*words, *gain_of_pseudo_counts(state, priors)]
     return math.fsum(documents) + math.fsum(words) + math.fsum(topics)
 
 
-def _gain_of_pseudo_counts(state: State, priors: Priors) -> list[float]:
+def gain_of_pseudo_counts(state: State, priors: Priors) -> list[float]:
     """Return what pseudo-counts add to the score of each cell that has both them and tokens."""
     from scipy.special import gammaln
 

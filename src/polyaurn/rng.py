@@ -42,6 +42,7 @@ class Purpose(IntEnum):
     FOLD = 13  # topic of a token of a new document
     LEFT_TO_RIGHT = 14  # the same, when held-out documents are scored
     POSTERIOR = 15  # Phi and Theta of a draw that is kept, given its topics
+    PRIOR = 16  # topic of a token, where it comes from alpha and not from its document
     REPORT = 21  # which documents a report shows
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from polyaurn.corpus import Corpus, as_corpus
+from polyaurn.devices import check_device
 from polyaurn.diagnostics import log_posterior
 from polyaurn.errors import InputError
 from polyaurn.kernels import (
@@ -29,13 +30,13 @@ from polyaurn.state import (
     Counts,
     Halt,
     Info,
-    Phi,
     Priors,
     State,
     Work,
     check_invariants,
     check_topics,
     make_priors,
+    on_host,
 )
 from polyaurn.workers import Workers, count_threads
 
@@ -83,7 +84,7 @@ def sweep(
     phi_seconds = z_seconds = 0.0
     visits = _visits(layout, state, plan)
     several = len(visits) > 1
-    new = np.empty_like(z) if several else None
+    new = None
     parts = list(state.parts) if len(state.parts) == len(visits) else []
     for part, blocks in enumerate(visits):
         when = moment(state.sweep, part)
@@ -98,6 +99,7 @@ def sweep(
             parts.append(kernels.count_blocks(layout, z, counts, blocks, workers))
         drawn, n, done = kernels.draw_z(layout, z, phi, priors, seed, when, workers, blocks, new)
         if several:
+            new = drawn
             counts = kernels.replace_counts(layout, counts, parts[part], n, workers)
             parts[part] = n
         else:
@@ -105,7 +107,7 @@ def sweep(
         work = work.plus(done)
         phi_seconds += middle - start
         z_seconds += perf_counter() - middle
-    kept = phi if isinstance(phi, Phi) else None
+    kept = phi if hasattr(phi, "nonzeros") else None
     after = State(drawn, counts, state.sweep + 1, kept, plan.share, tuple(parts), state.priors)
     return after, Cost(phi_seconds, z_seconds, work)
 
@@ -149,6 +151,7 @@ def sweeps(
     mh_steps: int | None = None,
     learn_priors_every: int = 0,
     pseudo_counts: Any = None,
+    device: str = "cpu",
     start: State | Halt | None = None,
     on_compile: Callable[[], None] | None = None,
 ) -> Iterator[tuple[State, Info]]:
@@ -195,6 +198,8 @@ def sweeps(
     pseudo_counts : sparse or dense matrix of whole numbers, K by V, optional
         Tokens that topics are taken to have had beforehand: the prior of word v in topic k is
         beta[v] plus theirs. For samplers that draw Phi.
+    device : {"cpu", "gpu", "auto"}
+        Where sweeps run; "auto" takes a GPU where there is one. The topics are the same.
     start : State or Halt, optional
         Go on from here instead of from topics drawn uniformly.
     on_compile : callable, optional
@@ -205,7 +210,8 @@ def sweeps(
     ------
     state : State
         Topics, counts, the number of sweeps done, and the Phi of this sweep. Its arrays are new
-        every sweep and may be kept.
+        every sweep and may be kept. On a GPU they are changed by the next sweep:
+        `polyaurn.state.on_host` copies what is to be kept or looked at.
     info : Info
         Timings and the log posterior.
 
@@ -225,7 +231,8 @@ def sweeps(
     if pseudo_counts is not None:
         check_draws_phi("pseudo_counts", sampler)
     seed = check_seed(random_state)
-    kernels = load_kernels(check_sampler(sampler), mh_steps=mh_steps)
+    device = check_device(device, check_sampler(sampler))
+    kernels = load_kernels(sampler, mh_steps=mh_steps, device=device)
     threads = count_threads(n_jobs)
     check_sweeps(max_iter, "max_iter", 1, optional=True)
     check_sweeps(evaluate_every, "evaluate_every", 0)
@@ -264,10 +271,10 @@ def _chain(
     with Workers(threads) as workers:
         warm_up(kernels, on_compile)
         layout = kernels.make_layout(corpus, K, workers)
-        if isinstance(start, State):
+        if isinstance(start, State) and kernels.log_posterior is None:
             state = start._replace(phi=None, parts=())
         else:
-            halt = start or _beginning(layout, kernels, seed, schedule)
+            halt: Any = start or _beginning(layout, kernels, seed, schedule)
             counts = kernels.count(layout, halt.z, workers)
             state = State(halt.z, counts, halt.sweep, share=halt.share, priors=halt.priors)
             del halt
@@ -289,13 +296,14 @@ def _chain(
             state, cost = sweep(layout, state, priors, kernels, seed, workers, plan)
             if learn_priors_every and plan.phase == "full" and not state.sweep % learn_priors_every:
                 begin = perf_counter()
-                priors = learn_priors(corpus.doc_ptr, state.z, state.counts, priors)
+                here = on_host(state._replace(phi=None))
+                priors = learn_priors(corpus.doc_ptr, here.z, here.counts, priors)
                 state = state._replace(priors=priors)
                 cost = cost._replace(phi_seconds=cost.phi_seconds + perf_counter() - begin)
             spent = cost.phi_seconds + cost.z_seconds
             seconds += spent
             if CHECK:
-                check_invariants(corpus.word, corpus.n_words, K, state)
+                check_invariants(corpus.word, corpus.n_words, K, on_host(state))
             evaluate = evaluate_every and (
                 state.sweep % evaluate_every == 0 or state.sweep == max_iter
             )
@@ -311,11 +319,11 @@ def _chain(
                     phi_seconds=cost.phi_seconds,
                     z_seconds=cost.z_seconds,
                     log_posterior=(
-                        log_posterior(corpus, state, priors, workers)
+                        _score(corpus, layout, state, priors, kernels, workers)
                         if evaluate and whole
                         else None
                     ),
-                    phi_nonzeros=int((state.phi.last - state.phi.first).sum()) if state.phi else 0,
+                    phi_nonzeros=state.phi.nonzeros if state.phi else 0,
                     tokens_per_second=n_tokens / spent,
                     work_per_token=cost.work.steps / max(1, n_tokens),
                     acceptance=(
@@ -326,6 +334,15 @@ def _chain(
                 ),
             )
             state = state._replace(phi=None)  # free its memory while the next is drawn
+
+
+def _score(
+    corpus: Corpus, layout: Any, state: State, priors: Priors, kernels: KernelSet, workers: Workers
+) -> float:
+    """Return the log posterior, computed where the state is."""
+    if kernels.log_posterior is not None:
+        return float(kernels.log_posterior(layout, state, priors))
+    return log_posterior(corpus, state, priors, workers)
 
 
 def _beginning(layout: Any, kernels: KernelSet, seed: int, schedule: Schedule) -> Halt:
@@ -428,7 +445,7 @@ def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) ->
         z = kernels.start(layout, 0)
         state = State(z, kernels.count(layout, z, workers), 0)
         state, _ = sweep(layout, state, priors, kernels, 0, workers, Plan(WHOLE, 2))
-        log_posterior(tiny, state, priors, workers)
+        _score(tiny, layout, state, priors, kernels, workers)
     finally:
         announcer.cancel()
 

@@ -23,6 +23,7 @@ _PIECE = 1 << 22  # tokens counted at a time
 U8 = npt.NDArray[np.uint8]
 U16 = npt.NDArray[np.uint16]
 U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
@@ -58,7 +59,8 @@ class Phi(NamedTuple):
     The column of word v lies in ``[first[v], last[v])``, topics in increasing order. `weight`
     is phi times ``2**exponent[v]``, so that a word's largest lies in [2**30, 2**31), rounded:
     sums of weight times count are then integers, the same in any order. `prior` holds the running
-    sums of weight times alpha over the column, whose total is `sigma_a`. A word whose column
+    sums of weight times alpha over the column, alpha in 2**-16ths of its largest and each product
+    rounded; `sigma_a` is their total in units of weight times alpha. A word whose column
     is long also has weights by topic, ``dense[row[v]]``, and unless the column is full, the
     topics' places in it, ``rank[row[v]]``; other words have ``row[v] = -1``.
     """
@@ -68,11 +70,16 @@ class Phi(NamedTuple):
     topic: U16
     weight: U32
     exponent: I32
-    prior: F64
+    prior: U64
     sigma_a: F64
     row: I32
     dense: U32
     rank: U16
+
+    @property
+    def nonzeros(self) -> int:
+        """How many cells are not zero."""
+        return int((self.last - self.first).sum())
 
 
 class State(NamedTuple):
@@ -92,6 +99,26 @@ class State(NamedTuple):
     share: int = WHOLE
     parts: tuple[Counts, ...] = ()
     priors: Priors | None = None
+
+
+def on_host(state: State) -> State:
+    """Return a state whose arrays are NumPy's, wherever they are; those of a GPU are copied.
+
+    Parameters
+    ----------
+    state : State
+        From `polyaurn.sweeps`. With ``device="gpu"`` its topics, counts and Phi lie on the GPU until
+        the next sweep changes them.
+
+    Returns
+    -------
+    State
+        May be kept; the same one if its arrays are NumPy's already.
+    """
+    if not hasattr(state.counts, "on_host"):
+        return state
+    found = [part.on_host() if hasattr(part, "on_host") else part for part in state]
+    return State(*found)._replace(parts=())
 
 
 class Halt(NamedTuple):

@@ -41,6 +41,8 @@ class KernelSet(NamedTuple):
     draw_z : callable
         ``(layout, z, phi, priors, seed, sweep, workers, blocks, into) -> (z, counts, work)``:
         counts of these blocks, and the `Work` done.
+    log_posterior : callable, optional
+        ``(layout, state, priors) -> float``, where the state is not in the computer's memory.
     """
 
     make_layout: Callable[..., Any]
@@ -51,6 +53,7 @@ class KernelSet(NamedTuple):
     draw_phi: Callable[..., Any]
     enter: Callable[..., Any]
     draw_z: Callable[..., Any]
+    log_posterior: Callable[..., Any] | None = None
 
 
 class Sampler(NamedTuple):
@@ -155,6 +158,22 @@ EXACT = tuple(name for name, sampler in SAMPLERS.items() if sampler.law == "exac
 THREAD_FREE = tuple(
     name for name, sampler in SAMPLERS.items() if sampler.parallel_law != "approximate"
 )
+_ON_GPU = {
+    "make_layout": "steps:make_layout",
+    "start": "steps:start",
+    "count": "steps:count",
+    "count_blocks": "steps:count_blocks",
+    "replace_counts": "steps:replace_counts",
+    "enter": "steps:enter",
+    "draw_z": "steps:draw_z",
+    "log_posterior": "score:log_posterior",
+}
+# The same samplers on a GPU, with the same bytes.
+GPU_SAMPLERS: dict[str, dict[str, str]] = {
+    "polya-urn": _ON_GPU | {"draw_phi": "steps:draw_phi_urn"},
+    "partially-collapsed": _ON_GPU
+    | {"make_layout": "steps:make_full_layout", "draw_phi": "steps:draw_phi_dirichlet"},
+}
 # Plain NumPy oracles, the same in every byte.
 REFERENCES: dict[str, dict[str, str]] = {
     "polya-urn": _PLAIN | {"draw_phi": "reference:draw_phi_urn"},
@@ -165,7 +184,11 @@ MOST_MH_STEPS = 64
 
 
 def load_kernels(
-    sampler: str, *, mh_steps: int | None = None, reference: bool = False
+    sampler: str,
+    *,
+    mh_steps: int | None = None,
+    reference: bool = False,
+    device: str = "cpu",
 ) -> KernelSet:
     """Return the kernels of a sampler.
 
@@ -177,6 +200,8 @@ def load_kernels(
         Pairs of Metropolis-Hastings proposals a token, for samplers that have them.
     reference : bool
         Take the plain NumPy oracle instead of the compiled kernels.
+    device : {"cpu", "gpu"}
+        Where the kernels run; see `polyaurn.devices.check_device`.
 
     Returns
     -------
@@ -184,11 +209,14 @@ def load_kernels(
         The steps.
     """
     check_sampler(sampler)
+    on_gpu = device == "gpu"
     steps = REFERENCES[sampler] if reference else SAMPLERS[sampler].steps
+    steps = GPU_SAMPLERS[sampler] if on_gpu else steps
+    package = "polyaurn.gpu" if on_gpu else "polyaurn.kernels"
     loaded = {}
     for step, place in steps.items():
         module, function = place.split(":")
-        loaded[step] = getattr(import_module(f"polyaurn.kernels.{module}"), function)
+        loaded[step] = getattr(import_module(f"{package}.{module}"), function)
     steps_a_token = check_proposals([sampler], mh_steps)
     if SAMPLERS[sampler].proposes:
         loaded["draw_z"] = partial(loaded["draw_z"], mh_steps=steps_a_token)

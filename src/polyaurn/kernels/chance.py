@@ -17,6 +17,41 @@ _MIX_2 = np.uint64(MIX_2)
 _S11, _S12, _S27, _S30, _S31, _S32 = (np.uint64(s) for s in (11, 12, 27, 30, 31, 32))
 _SLOT_SHIFT = np.uint64(64 - int(math.log2(SLOTS)))
 _LOW_32 = np.uint64(0xFFFFFFFF)
+_FRACTION, _ONE = np.int64((1 << 52) - 1), np.int64(1023 << 52)  # of the bits of a float
+_SQRT_2 = math.sqrt(2.0)
+
+LN2 = math.log(2.0)
+LN2_HIGH = (
+    6.93147180369123816490e-01  # its last 21 bits are zero: products with exponents are exact
+)
+LN2_LOW = 1.90821492927058770002e-10
+ATANH = tuple(1.0 / (2 * k + 1) for k in range(11, 0, -1))  # (artanh(s) - s) / s**3, in s**2
+EXP = tuple(1.0 / math.factorial(k) for k in range(14, -1, -1))
+# Numerators and denominators of AS 241, highest powers first.
+CENTRE = (
+    (2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4,
+     4.5921953931549871457e4, 1.3731693765509461125e4, 1.9715909503065514427e3,
+     1.3314166789178437745e2, 3.3871328727963666080e0),
+    (5.2264952788528545610e3, 2.8729085735721942674e4, 3.9307895800092710610e4,
+     2.1213794301586595867e4, 5.3941960214247511077e3, 6.8718700749205790830e2,
+     4.2313330701600911252e1, 1.0),
+)  # fmt: skip
+TAIL = (
+    (7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1,
+     1.27045825245236838258e0, 3.64784832476320460504e0, 5.76949722146069140550e0,
+     4.63033784615654529590e0, 1.42343711074968357734e0),
+    (1.05075007164441684324e-9, 5.47593808499534494600e-4, 1.51986665636164571966e-2,
+     1.48103976427480074590e-1, 6.89767334985100004550e-1, 1.67638483018380384940e0,
+     2.05319162663775882187e0, 1.0),
+)  # fmt: skip
+FAR_TAIL = (
+    (2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3,
+     2.65321895265761230930e-2, 2.96560571828504891230e-1, 1.78482653991729133580e0,
+     5.46378491116411436990e0, 6.65790464350110377720e0),
+    (2.04426310338993978564e-15, 1.42151175831644588870e-7, 1.84631831751005468180e-5,
+     7.86869131145613259100e-4, 1.48753612908506148525e-2, 1.36929880922735805310e-1,
+     5.99832206555887937690e-1, 1.0),
+)  # fmt: skip
 
 
 @njit(cache=True)
@@ -47,63 +82,56 @@ def below(r, n):
 
 
 @njit(cache=True)
+def log_of(x):
+    """Return the logarithm of a positive number, by steps that every machine rounds alike.
+
+    A library's logarithm is as exact, but may differ in the last bit from another library's,
+    and a draw that is rounded to a whole number would then now and then be another.
+    """
+    b = np.float64(x).view(np.int64)
+    e = (b >> 52) - 1023
+    m = np.int64((b & _FRACTION) | _ONE).view(np.float64)  # x = m 2**e, m in [1, 2)
+    if m > _SQRT_2:
+        m *= 0.5
+        e += 1
+    s = (m - 1.0) / (m + 1.0)
+    s_s = s * s
+    p = polynomial(s_s, ATANH)
+    return e * LN2_HIGH + (2.0 * s + (2.0 * s * s_s * p + e * LN2_LOW))
+
+
+@njit(cache=True)
+def exp_of(x):
+    """Return the exponential, likewise; zero below 2**-995."""
+    if x < -690.0:
+        return 0.0
+    k = np.rint(x * (1.0 / LN2))
+    r = x - k * LN2_HIGH - k * LN2_LOW
+    power = np.int64((np.int64(k) + 1023) << 52).view(np.float64)
+    return polynomial(r, EXP) * power
+
+
+@njit(cache=True)
+def polynomial(x, coefficients):
+    """Return a polynomial's value by Horner's rule, the coefficient of the highest power first."""
+    p = coefficients[0]
+    for j in range(1, len(coefficients)):
+        p = p * x + coefficients[j]
+    return p
+
+
+@njit(cache=True)
 def normal(u):
     """Return the normal quantile of u by Wichura's rational functions (AS 241, PPND16)."""
     q = u - 0.5
     if abs(q) <= 0.425:
         r = 0.180625 - q * q
-        n = 2.5090809287301226727e3
-        n = n * r + 3.3430575583588128105e4
-        n = n * r + 6.7265770927008700853e4
-        n = n * r + 4.5921953931549871457e4
-        n = n * r + 1.3731693765509461125e4
-        n = n * r + 1.9715909503065514427e3
-        n = n * r + 1.3314166789178437745e2
-        n = n * r + 3.3871328727963666080e0
-        d = 5.2264952788528545610e3
-        d = d * r + 2.8729085735721942674e4
-        d = d * r + 3.9307895800092710610e4
-        d = d * r + 2.1213794301586595867e4
-        d = d * r + 5.3941960214247511077e3
-        d = d * r + 6.8718700749205790830e2
-        d = d * r + 4.2313330701600911252e1
-        return q * n / (d * r + 1.0)
-    r = math.sqrt(-math.log(u if q < 0 else 1.0 - u))
+        return q * polynomial(r, CENTRE[0]) / polynomial(r, CENTRE[1])
+    r = math.sqrt(-log_of(u if q < 0 else 1.0 - u))
     if r <= 5.0:
-        r -= 1.6
-        n = 7.74545014278341407640e-4
-        n = n * r + 2.27238449892691845833e-2
-        n = n * r + 2.41780725177450611770e-1
-        n = n * r + 1.27045825245236838258e0
-        n = n * r + 3.64784832476320460504e0
-        n = n * r + 5.76949722146069140550e0
-        n = n * r + 4.63033784615654529590e0
-        n = n * r + 1.42343711074968357734e0
-        d = 1.05075007164441684324e-9
-        d = d * r + 5.47593808499534494600e-4
-        d = d * r + 1.51986665636164571966e-2
-        d = d * r + 1.48103976427480074590e-1
-        d = d * r + 6.89767334985100004550e-1
-        d = d * r + 1.67638483018380384940e0
-        d = d * r + 2.05319162663775882187e0
+        x = polynomial(r - 1.6, TAIL[0]) / polynomial(r - 1.6, TAIL[1])
     else:
-        r -= 5.0
-        n = 2.01033439929228813265e-7
-        n = n * r + 2.71155556874348757815e-5
-        n = n * r + 1.24266094738807843860e-3
-        n = n * r + 2.65321895265761230930e-2
-        n = n * r + 2.96560571828504891230e-1
-        n = n * r + 1.78482653991729133580e0
-        n = n * r + 5.46378491116411436990e0
-        n = n * r + 6.65790464350110377720e0
-        d = 2.04426310338993978564e-15
-        d = d * r + 1.42151175831644588870e-7
-        d = d * r + 1.84631831751005468180e-5
-        d = d * r + 7.86869131145613259100e-4
-        d = d * r + 1.48753612908506148525e-2
-        d = d * r + 1.36929880922735805310e-1
-        d = d * r + 5.99832206555887937690e-1
-    x = n / (d * r + 1.0)
+        x = polynomial(r - 5.0, FAR_TAIL[0]) / polynomial(r - 5.0, FAR_TAIL[1])
     return -x if q < 0 else x
 
 
@@ -130,7 +158,7 @@ def poisson_rate(rate, r):
     """Return Poisson(rate) for any rate, by inversion up to 100 and rounded Gaussian above."""
     if rate > LARGEST_RATE:
         return rounded_gaussian(rate, r)
-    return _invert(rate, math.exp(-rate), 0, unit(r))
+    return _invert(rate, exp_of(-rate), 0, unit(r))
 
 
 @njit(cache=True)
@@ -138,7 +166,12 @@ def poisson_positive(rate, r):
     """Return Poisson(rate) conditioned on not being zero."""
     if rate > LARGEST_RATE:
         return max(rounded_gaussian(rate, r), 1)
-    return _invert(rate, rate / math.expm1(rate), 1, unit(r))
+    if rate > 1e-3:
+        e = exp_of(-rate)
+        p = rate * e / (1.0 - e)
+    else:
+        p = 1.0 - rate * 0.5 + rate * rate / 12.0
+    return _invert(rate, p, 1, unit(r))
 
 
 @njit(cache=True)
@@ -160,7 +193,7 @@ def log_gamma_draw(shape, a, b, index):
     """
     d = shape + 2.0 / 3.0 if shape < 1.0 else shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
-    g = math.log(d)
+    g = log_of(d)
     for attempt in range(127):
         x = normal(open_unit(bits(a, b, index + 2 * attempt + 1)))
         v = 1.0 + c * x
@@ -168,9 +201,9 @@ def log_gamma_draw(shape, a, b, index):
             continue
         v = v * v * v
         u = open_unit(bits(a, b, index + 2 * attempt + 2))
-        if math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
-            g = math.log(d * v)
+        if log_of(u) < 0.5 * x * x + d - d * v + d * log_of(v):
+            g = log_of(d * v)
             break
     if shape < 1.0:
-        g += math.log(open_unit(bits(a, b, index))) / shape
+        g += log_of(open_unit(bits(a, b, index))) / shape
     return g

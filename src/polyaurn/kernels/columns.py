@@ -13,6 +13,7 @@ from polyaurn.workers import Workers
 
 HOT = 3  # a column longer than K / HOT also gets a dense row, at most HOT numbers for each nonzero
 WEIGHT_BITS = 31
+PRIOR_PARTS = 65_536.0  # K of them times the largest weight are below 2**63
 LEAST_EXPONENT = 1000  # of a column whose every draw is too small to write down: all weights 1
 
 
@@ -58,19 +59,24 @@ def finish_columns(
         dense = np.zeros((int(hot.sum()), K), np.uint32)
         rank = np.zeros(dense.shape, np.uint16)
     exponent = np.zeros(V, np.int32)
-    prior, sigma_a = mass, np.empty(V, np.float64)  # sums take the place of what they are made of
+    prior = mass.view(np.uint64)  # sums take the place of what they are made of
+    sigma_a = np.empty(V, np.float64)
+    ratio, unit_of_prior = scale_alpha(alpha)
     ranges = layout.word_ranges
     made = (weight, exponent, prior, sigma_a, row, dense, rank)
     workers.run(
         _finish,
-        [(lo, hi, first, last, topic, mass, S, alpha, *made) for lo, hi in pairwise(ranges)],
+        [
+            (lo, hi, first, last, topic, mass, S, ratio, unit_of_prior, *made)
+            for lo, hi in pairwise(ranges)
+        ],
     )
     return Phi(first, last, topic, *made)
 
 
 @njit(nogil=True, cache=True)
 def _finish(
-    lo, hi, first, last, topic, mass, S, alpha,
+    lo, hi, first, last, topic, mass, S, ratio, unit_of_prior,
     weight, exponent, prior, sigma_a, row, dense, rank,
 ):  # fmt: skip
     K = len(S)
@@ -86,14 +92,14 @@ def _finish(
             e = min(WEIGHT_BITS - math.frexp(top)[1], LEAST_EXPONENT)
         exponent[v] = e
         scale = math.ldexp(1.0, e)
-        total = 0.0
+        total = np.uint64(0)
         for j in range(n):
             k = topic[start + j]
             w = math.floor(share[j] * scale + 0.5) if top > 0.0 else 1.0
             weight[start + j] = np.uint32(w)
-            total += w * alpha[k]
+            total += prior_weight(w, ratio[k])
             prior[start + j] = total
-        sigma_a[v] = total
+        sigma_a[v] = np.float64(total) * unit_of_prior
         if row[v] >= 0:
             for j in range(n):
                 dense[row[v], topic[start + j]] = weight[start + j]
@@ -102,12 +108,26 @@ def _finish(
                     rank[row[v], topic[start + j]] = j
 
 
+def scale_alpha(alpha: F64) -> tuple[F64, float]:
+    """Return alpha in 2**-16ths of its largest, and what such a part is worth."""
+    most = float(alpha.max())
+    return alpha / most * PRIOR_PARTS, most / PRIOR_PARTS
+
+
+@njit(cache=True)
+def prior_weight(w, ratio):
+    """Return weight times alpha as a whole number, at least 1 where there is any weight."""
+    return np.uint64(max(np.rint(w * ratio), 1.0)) if w > 0.0 else np.uint64(0)
+
+
 @njit(cache=True)
 def from_prior(prior, start, n, u):
-    """Return the place in a column where the running sum of its prior part passes u."""
+    """Return the place in a column where its prior part passes a share u, in [0, 1), of all."""
     low, size = np.uint64(0), np.uint64(n)
+    total = prior[start + size - np.uint64(1)]
+    goal = min(np.uint64(u * np.float64(total)), total - np.uint64(1))
     while size > np.uint64(1):
         half = size >> np.uint64(1)
-        low += half if prior[start + low + half - np.uint64(1)] <= u else np.uint64(0)
+        low += half if prior[start + low + half - np.uint64(1)] <= goal else np.uint64(0)
         size -= half
     return low

@@ -86,26 +86,12 @@ def make_layout(
     Layout
         What kernels take in place of the corpus.
     """
-    N, V = corpus.n_tokens, corpus.n_words
-    if N > MAX_TOKENS:
-        raise InputError(
-            f"The corpus must have fewer than 2**32 tokens to be trained on one machine. "
-            f"Got {N:,} instead; raise min_count or lower max_doc_fraction, or sample documents."
-        )
+    V = corpus.n_words
+    documents, blocks, share = cut_documents(corpus, n_topics)
     workers = workers or Workers(1)
-    most_documents = max(1, min(MOST_DOCUMENTS, BLOCK_BYTES // (2 * n_topics)))
-    share_of_document = _draw_shares(corpus.n_documents, N >= LEAST_SHARED)
-    documents = _order(share_of_document, WINDOW * most_documents)
-    most_tokens = max(LEAST_BLOCK, -(-N // BLOCKS))
-    blocks = _cut(
-        corpus.doc_ptr, documents, share_of_document, most_documents, most_tokens, LONGEST
-    )
-    share = share_of_document[documents[blocks[:-1]]]
     by_word = by_word and n_topics <= MOST_TOPICS
     made = _sort_blocks(corpus, documents, blocks, by_word, workers)
-    longest_column = np.minimum(made[-1], n_topics) + 1
-    work = np.concatenate(([0], np.cumsum(longest_column)))
-    most_ranges = 1 + int(work[-1]) // LEAST_WORK
+    word_tokens = made[-1]
     return Layout(
         corpus.doc_ptr,
         corpus.word,
@@ -113,11 +99,48 @@ def make_layout(
         blocks,
         share,
         *made,
-        word_ranges=even_ranges(work, min(RANGES_A_THREAD * workers.n_threads, most_ranges)),
-        fixed_ranges=even_ranges(work, min(WORD_RANGES, most_ranges)),
+        word_ranges=range_words(word_tokens, n_topics, RANGES_A_THREAD * workers.n_threads),
+        fixed_ranges=range_words(word_tokens, n_topics, WORD_RANGES),
         n_words=V,
         n_topics=n_topics,
     )
+
+
+def cut_documents(corpus: Corpus, n_topics: int) -> tuple[U32, I64, U8]:
+    """Cut the documents into blocks, each of one share of the corpus.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    n_topics : int
+        K.
+
+    Returns
+    -------
+    documents, blocks, share : ndarray
+        As in `Layout`.
+    """
+    N = corpus.n_tokens
+    if N > MAX_TOKENS:
+        raise InputError(
+            f"The corpus must have fewer than 2**32 tokens to be trained on one machine. "
+            f"Got {N:,} instead; raise min_count or lower max_doc_fraction, or sample documents."
+        )
+    most_documents = max(1, min(MOST_DOCUMENTS, BLOCK_BYTES // (2 * n_topics)))
+    share_of_document = _draw_shares(corpus.n_documents, N >= LEAST_SHARED)
+    documents = _order(share_of_document, WINDOW * most_documents)
+    most_tokens = max(LEAST_BLOCK, -(-N // BLOCKS))
+    blocks = _cut(
+        corpus.doc_ptr, documents, share_of_document, most_documents, most_tokens, LONGEST
+    )
+    return documents, blocks, share_of_document[documents[blocks[:-1]]]
+
+
+def range_words(word_tokens: I64, n_topics: int, n_ranges: int) -> I64:
+    """Cut the words into at most so many ranges of similar work."""
+    work = np.concatenate(([0], np.cumsum(np.minimum(word_tokens, n_topics) + 1)))
+    return even_ranges(work, min(n_ranges, 1 + int(work[-1]) // LEAST_WORK))
 
 
 def even_ranges(ptr: I64, n_ranges: int) -> I64:

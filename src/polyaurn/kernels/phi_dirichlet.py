@@ -4,13 +4,12 @@ Each cell is Gamma(n + beta), normalised over words. Columns are full, so that t
 them by topic and walks the topics of the document (Magnusson et al. 2018).
 """
 
-import math
 from itertools import pairwise
 
 import numpy as np
 from numba import njit
 
-from polyaurn.kernels.chance import log_gamma_draw
+from polyaurn.kernels.chance import exp_of, log_gamma_draw
 from polyaurn.kernels.columns import finish_columns
 from polyaurn.kernels.layout import Layout
 from polyaurn.mapping import empty
@@ -52,7 +51,7 @@ def draw_phi(
     )
     S = np.sum(parts, axis=0)
     for k in np.flatnonzero(S == 0.0):  # every draw of the row too small to write down
-        logs = _log_row(k, *counts, priors.beta, *chance)
+        logs = log_row(k, *counts, priors.beta, *chance)
         mass[k::K] = np.exp(logs - logs.max())
         S[k] = mass[k::K].sum()
     first = np.arange(V, dtype=np.int64) * K
@@ -68,7 +67,7 @@ def _draw_words(lo, hi, n_first, n_last, n_topic, n_count, beta, K, a, b, mass):
         for j in range(n_first[v], n_last[v]):
             n[n_topic[j]] = n_count[j]
         for k in range(K):
-            g = math.exp(log_gamma_draw(n[k] + beta[v], a, b, (v * 65536 + k) * 256))
+            g = exp_of(log_gamma_draw(n[k] + beta[v], a, b, (v * 65536 + k) * 256))
             mass[v * K + k] = g
             S[k] += g
             n[k] = 0
@@ -76,7 +75,8 @@ def _draw_words(lo, hi, n_first, n_last, n_topic, n_count, beta, K, a, b, mass):
 
 
 @njit(cache=True)
-def _log_row(k, n_first, n_last, n_topic, n_count, beta, a, b):
+def log_row(k, n_first, n_last, n_topic, n_count, beta, a, b):
+    """Return the logarithms of a topic's draws, for words that are too small to write down."""
     logs = np.empty(len(beta), np.float64)
     for v in range(len(beta)):
         n = 0

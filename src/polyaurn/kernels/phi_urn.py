@@ -26,7 +26,7 @@ from polyaurn.workers import Workers
 
 MOST_INSERTED = 24  # topics that the prior's balls add to a column; longer lists are sorted
 SPARE = 0.5  # room in columns for topics that a column drawn again may have, a word
-_REDRAW = 64  # most balls of a redrawn column; more has probability below 1e-20
+REDRAW = 64  # most balls of a redrawn column; more has probability below 1e-20
 
 
 def draw_phi(
@@ -52,6 +52,14 @@ def draw_phi(
     Phi
         Columns with their alias tables.
     """
+    columns = draw_masses(layout, counts, priors, seed, sweep, workers)
+    return finish_columns(layout, *columns, priors.alpha, workers)
+
+
+def draw_masses(
+    layout: Layout, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Workers
+) -> tuple[I64, I64, U16, F64, F64]:
+    """Draw the urn's counts, no topic left empty: columns, and their totals S over words."""
     balls = draw_ball_counts(layout, priors, seed, sweep, workers)
     first, last, topic, mass, S = draw_columns(layout, counts, priors, balls, seed, sweep, workers)
     empty = np.flatnonzero(S == 0)
@@ -60,7 +68,7 @@ def draw_phi(
         k, v = _fill_rows(empty, counts, priors.beta, layout.n_topics, row_key)
         first, last, topic, mass = _add_balls(first, last, topic, mass, k, v)
         S += np.bincount(k, minlength=layout.n_topics)
-    return finish_columns(layout, first, last, topic, mass, S, priors.alpha, workers)
+    return first, last, topic, mass, S
 
 
 def draw_ball_counts(
@@ -86,7 +94,7 @@ def draw_columns(
     workers: Workers,
 ) -> tuple[I64, I64, U16, F64, F64]:
     """Draw the urn's counts of every word, and their totals S over words."""
-    for spare in (SPARE, _REDRAW):  # the second is always enough, and hardly ever needed
+    for spare in (SPARE, REDRAW):  # the second is always enough, and hardly ever needed
         drawn = _draw_into(spare, layout, counts, priors, balls, seed, sweep, workers)
         if drawn is not None:
             return drawn
@@ -107,7 +115,7 @@ def _draw_into(
     V, K = layout.n_words, layout.n_topics
     pairs = _pairs(layout)
     length = np.minimum(counts.last - counts.first + balls, K)
-    room = [int(length[lo:hi].sum() + spare * (hi - lo)) + _REDRAW for lo, hi in pairs]
+    room = [int(length[lo:hi].sum() + spare * (hi - lo)) + REDRAW for lo, hi in pairs]
     ends = np.cumsum(room).tolist()
     first, last = np.empty(V, np.int64), np.empty(V, np.int64)
     topic, mass = empty(ends[-1], np.uint16), empty(ends[-1], np.float64)
@@ -169,7 +177,7 @@ def _draw_words(
             for j in range(start, stop):
                 n_v += n_count[j]
             rate = n_v + beta[v] * K
-            total = min(poisson_positive(rate, bits(column_a, column_b, v * 4294967296)), _REDRAW)
+            total = min(poisson_positive(rate, bits(column_a, column_b, v * 4294967296)), REDRAW)
             for ball in range(1, total + 1):
                 u = unit(bits(column_a, column_b, v * 4294967296 + ball)) * rate
                 if u < n_v:

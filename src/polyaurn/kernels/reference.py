@@ -125,14 +125,16 @@ def make_phi(mass: F64, alpha: F64, keep: np.ndarray) -> Phi:
     sigma_a = np.zeros(V)
     first, last, topic = _columns(keep)
     rank = (np.cumsum(keep, axis=1) - 1).astype(np.uint16)
-    prior = np.zeros(len(topic))
+    prior = np.zeros(len(topic), np.uint64)
     for v in np.flatnonzero(keep.any(axis=1)):
         if phi[v].max() > 0.0:
             exponent[v] = min(31 - np.frexp(phi[v].max())[1], 1000)
             weight[v] = np.floor(np.ldexp(phi[v], exponent[v]) + 0.5)
         column = slice(first[v], last[v])
-        prior[column] = np.cumsum(weight[v, topic[column]] * alpha[topic[column]])
-        sigma_a[v] = prior[last[v] - 1]
+        w, a = weight[v, topic[column]], alpha[topic[column]] / alpha.max() * 65536.0
+        parts = np.where(w > 0, np.maximum(np.rint(w * a), 1.0), 0.0)  # weight times alpha
+        prior[column] = np.cumsum(parts.astype(np.uint64))
+        sigma_a[v] = prior[last[v] - 1] * (alpha.max() / 65536.0)
     row = np.arange(V, dtype=np.int32)
     return Phi(first, last, topic, weight[keep], exponent, prior, sigma_a, row, weight, rank)
 
@@ -154,7 +156,7 @@ def draw_z(
     """
     new = z.copy()
     visited, work = np.full_like(z, NO_TOPIC), 0
-    chance = key(seed, sweep, Purpose.Z)
+    chance, priors_own = key(seed, sweep, Purpose.Z), key(seed, sweep, Purpose.PRIOR)
     for d in documents_of(layout, blocks):
         begin, end = layout.doc_ptr[d], layout.doc_ptr[d + 1]
         m = np.bincount(z[begin:end], minlength=layout.n_topics)
@@ -172,7 +174,7 @@ def draw_z(
             if u < sigma_b:
                 new[i] = np.searchsorted(b, min(int(u), int(b[-1]) - 1), side="right")
             else:
-                new[i] = _from_prior(phi, v, u - sigma_b)
+                new[i] = _from_prior(phi, v, bits(priors_own, i))
             m[new[i]] += 1
         visited[begin:end] = new[begin:end]
         if into is not None:
@@ -189,7 +191,7 @@ def enter(
         for i in range(layout.doc_ptr[d], layout.doc_ptr[d + 1]):
             if z[i] == NO_TOPIC:
                 v = layout.word[i]
-                new[i] = _from_prior(phi, v, unit(bits(chance, i)) * phi.sigma_a[v])
+                new[i] = _from_prior(phi, v, bits(chance, i))
     return new
 
 
@@ -201,11 +203,12 @@ def documents_of(layout: Any, blocks: Any) -> Any:
     return np.concatenate(bounds).astype(np.int64)
 
 
-def _from_prior(phi: Phi, v: int, u: float) -> int:
-    """Return the topic where the running sum of the prior part passes u."""
+def _from_prior(phi: Phi, v: int, r: Any) -> int:
+    """Draw a topic of a word by the prior part alone."""
     column = slice(phi.first[v], phi.last[v])
-    j = np.searchsorted(phi.prior[column], u, side="right")
-    return int(phi.topic[column][min(int(j), int(phi.last[v] - phi.first[v]) - 1)])
+    total = phi.prior[column][-1]
+    goal = min(int(unit(r) * float(total)), int(total) - 1)
+    return int(phi.topic[column][np.searchsorted(phi.prior[column], np.uint64(goal), side="right")])
 
 
 def poisson_count(n: int, r: Any) -> int:

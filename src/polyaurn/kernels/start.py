@@ -69,7 +69,7 @@ def enter(
         Topics; tokens of these blocks all have one.
     """
     new = z.copy()
-    shared = (layout.doc_ptr, new, phi.first, phi.last, phi.topic, phi.prior, phi.sigma_a)
+    shared = (layout.doc_ptr, new, phi.first, phi.last, phi.topic, phi.prior)
     chance = key(seed, sweep, Purpose.ENTER)
 
     def join(b: int) -> None:
@@ -84,9 +84,7 @@ def enter(
 
 
 @njit(nogil=True, cache=True)
-def _enter_block(
-    documents, step, length, place, doc_ptr, z, first, last, topic, prior, sigma_a, a, b
-):
+def _enter_block(documents, step, length, place, doc_ptr, z, first, last, topic, prior, a, b):
     token = np.empty(len(documents), np.int64)  # the document's next token
     for d in range(len(documents)):
         token[d] = doc_ptr[documents[d]]
@@ -97,20 +95,20 @@ def _enter_block(
             i = token[place[t]]
             token[place[t]] += 1
             if z[i] == NO_TOPIC:
-                z[i] = _first_topic(v, i, first, last, topic, prior, sigma_a, a, b)
+                z[i] = _first_topic(v, i, first, last, topic, prior, a, b)
         at += length[r]
 
 
 @njit(nogil=True, cache=True)
-def _enter_documents(documents, word, doc_ptr, z, first, last, topic, prior, sigma_a, a, b):
+def _enter_documents(documents, word, doc_ptr, z, first, last, topic, prior, a, b):
     for d in documents:
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
             if z[i] == NO_TOPIC:
-                z[i] = _first_topic(word[i], i, first, last, topic, prior, sigma_a, a, b)
+                z[i] = _first_topic(word[i], i, first, last, topic, prior, a, b)
 
 
 @njit(cache=True)
-def _first_topic(v, i, first, last, topic, prior, sigma_a, a, b):
+def _first_topic(v, i, first, last, topic, prior, a, b):
     start = np.uint64(first[v])
-    u = one_unit(one_bits(a, b, i)) * sigma_a[v]
+    u = one_unit(one_bits(a, b, i))
     return topic[start + from_prior(prior, start, last[v] - first[v], u)]

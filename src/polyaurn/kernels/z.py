@@ -1,7 +1,8 @@
 """The z step: every token's topic given Phi, in parallel over blocks of documents.
 
 A token of word v in document d takes topic k with weight phi[k, v] (alpha[k] + m[d, k]), the
-token itself left out of m. Sums of the part with alpha are made with Phi. The part with m is
+token itself left out of m. Sums of the part with alpha are made with Phi, and a topic that comes
+from it has a draw of its own, which does not depend on the document. The part with m is
 summed over the word's column, or over all topics where the column is long, always in increasing
 order of topic. Weights are integers: the sum is exact, whatever its order.
 
@@ -74,7 +75,7 @@ def draw_z(
     if new is None:
         new = np.empty_like(z) if blocks is None else z.copy()
     todo = np.arange(len(layout.blocks) - 1) if blocks is None else blocks
-    address = key(seed, sweep, Purpose.Z)
+    address = (*key(seed, sweep, Purpose.Z), *key(seed, sweep, Purpose.PRIOR))
 
     def draw(b: int, tally: I32) -> int:
         documents, *runs = block_of(layout, b)
@@ -97,7 +98,7 @@ def _largest_first(layout: Layout, blocks: I64) -> list[tuple[Any]]:
 def _draw_block(
     documents, step, length, place, doc_ptr, z, new, tally,
     first, last, topic, weight, prior, sigma_a, row, dense, rank,
-    K, key_a, key_b,
+    K, key_a, key_b, prior_a, prior_b,
 ):  # fmt: skip
     D, width = len(documents), np.uint64(K)
     m = np.zeros(D * K, np.uint16)  # a row of K for each document
@@ -152,7 +153,7 @@ def _draw_block(
                     for q in range(K_v):
                         j += np.uint64(running[q] <= goal)
                 else:
-                    j = from_prior(prior, start, K_v, u - sigma_b)
+                    j = from_prior(prior, start, K_v, unit(bits(prior_a, prior_b, i)))
                 k = topic[start + j]
                 tally[start + j] += np.int32(1)
                 z_b[at] = k
@@ -198,7 +199,7 @@ def _draw_block(
                         s += np.uint64(w[k]) * np.uint64(m_d[k])
                     j = k if full else np.uint64(rank[h, k])
                 else:
-                    j = from_prior(prior, start, K_v, u - sigma_b)
+                    j = from_prior(prior, start, K_v, unit(bits(prior_a, prior_b, i)))
                     k = np.uint64(topic[start + j])
                 tally[start + j] += np.int32(1)
                 z_b[at] = k

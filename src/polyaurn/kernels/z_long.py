@@ -15,7 +15,7 @@ from polyaurn.kernels.columns import from_prior
 def draw_documents(
     documents, word, doc_ptr, z, new, tally,
     first, last, topic, weight, prior, sigma_a, row, dense, rank,
-    K, z_a, z_b,
+    K, z_a, z_b, prior_a, prior_b,
 ):  # fmt: skip
     """Draw topics of some documents, one after another; return the work."""
     m = np.zeros(K, np.uint32)  # topics of the document, by topic
@@ -66,7 +66,8 @@ def draw_documents(
                 else:
                     j = start + np.searchsorted(topic[start : last[v]], topics[place])
             else:
-                j = start + np.int64(from_prior(prior, np.uint64(start), K_v, u - sigma_b))
+                u = unit(bits(prior_a, prior_b, i))
+                j = start + np.int64(from_prior(prior, np.uint64(start), K_v, u))
             k = topic[j]
             tally[j] += np.int32(1)
             new[i] = k

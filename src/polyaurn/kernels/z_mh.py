@@ -47,7 +47,7 @@ def draw_z(
     def draw(b: int, tally: I32) -> Any:
         return _draw_documents(
             block_of(layout, b)[0], layout.word, layout.doc_ptr, z, new, tally,
-            phi.first, phi.last, phi.topic, phi.weight, phi.prior, phi.sigma_a,
+            phi.first, phi.last, phi.topic, phi.weight, phi.prior,
             priors.alpha, alpha_sums, mh_steps, *address,
         )  # fmt: skip
 
@@ -60,7 +60,7 @@ def draw_z(
 
 @njit(nogil=True, cache=True)
 def _draw_documents(
-    documents, word, doc_ptr, z, new, tally, first, last, topic, weight, prior, sigma_a,
+    documents, word, doc_ptr, z, new, tally, first, last, topic, weight, prior,
     alpha, alpha_sums, steps, key_a, key_b,
 ):  # fmt: skip
     m = np.zeros(len(alpha), np.int64)
@@ -77,7 +77,7 @@ def _draw_documents(
             j = find_topic(topic, first[v], last[v], k)  # the topic's place in the column
             w = weight[j] if j >= 0 else np.uint32(0)
             for step in range(steps):
-                u = chance_of(key_a, key_b, i, 4 * step) * sigma_a[v]
+                u = chance_of(key_a, key_b, i, 4 * step)
                 other = first[v] + np.int64(from_prior(prior, start, K_v, u))
                 c = np.int64(topic[other])
                 ratio = (alpha[c] + m[c]) * alpha[k] / ((alpha[k] + m[k]) * alpha[c])

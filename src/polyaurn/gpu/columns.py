@@ -1,0 +1,55 @@
+"""How kernels read Phi: weights by topic, and the prior's part of a word.
+
+Of each word, a record of four 64-bit numbers says where its column begins and how long it is, the total of
+its prior part, sigma_a, and how places of the guide go with the total. The guide says for each of as many
+equal parts of the total as the column is long where the walk along the running sums begins, so that
+the walk takes a step or two whatever the length.
+
+Weights lie in dense rows of K, or packed in the order of columns, in which case each word has for every 32
+topics a 64-bit number: which of them it has, and where the first of those lies.
+"""
+
+from polyaurn.gpu.toolkit import cuda, device_function
+
+from numba import float64, int32, int64, uint32, uint64  # isort: skip
+
+RECORD = 4  # numbers of a word's record
+LENGTH_SHIFT = 44  # of a column's length, above its beginning
+
+
+@device_function
+def weight_of(dense, row, k, rows, weight):
+    """Return a word's weight of topic k; `row` is where its row begins, unsigned."""
+    if dense:
+        return weight[uint64(row + uint64(k))]
+    entry = rows[uint64(row + uint64(uint32(k >> uint32(5))))]
+    bit = uint32(uint32(1) << uint32(k & uint32(31)))
+    has = uint32(entry)
+    if uint32(has & bit) == uint32(0):
+        return uint32(0)
+    rank = uint32(cuda.popc(uint32(has & uint32(bit - uint32(1)))))
+    return weight[uint64(uint64(entry >> uint64(32)) + uint64(rank))]
+
+
+@device_function
+def guide_place(goal, factor, length):
+    """Return which part of the total a goal lies in: the same where guides are made and read."""
+    return min(int32(float64(goal) * factor), int32(length - int32(1)))
+
+
+@device_function
+def from_prior(v, u, record, guide, prior, topic):
+    """Return the topic where word v's prior part passes a share u of all, K_v and sigma_a."""
+    at = uint64(uint64(uint32(v)) * uint64(RECORD))
+    head = record[at]
+    total = record[uint64(at + uint64(1))]
+    sigma_a = cuda.libdevice.longlong_as_double(int64(record[uint64(at + uint64(2))]))
+    factor = cuda.libdevice.longlong_as_double(int64(record[uint64(at + uint64(3))]))
+    first = uint64(head & uint64((1 << LENGTH_SHIFT) - 1))
+    length = int32(head >> uint64(LENGTH_SHIFT))
+    goal = min(uint64(u * float64(total)), uint64(total - uint64(1)))
+    part = guide_place(goal, factor, length)
+    p = uint64(first + uint64(guide[uint64(first + uint64(uint32(part)))]))
+    while prior[p] <= goal:
+        p = uint64(p + uint64(1))
+    return int32(topic[p]), length, sigma_a

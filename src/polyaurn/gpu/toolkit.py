@@ -1,0 +1,76 @@
+"""The one place that knows whether there is a GPU, and how it is reached.
+
+Kernels are written in Python with numba-cuda; CuPy holds arrays and does device-wide sums. Both come
+with ``pip install polyaurn[gpu]``. Importing this module needs numba-cuda, but neither a GPU nor a
+driver, so that kernels can be compiled and looked at anywhere.
+"""
+
+import os
+from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+
+SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") == "1"
+
+
+def _import_cuda() -> Any:
+    """Import numba-cuda; 0.30.4 asks NumPy for a function that NumPy 2.5 no longer has."""
+    stand_in = not hasattr(np, "row_stack")
+    if stand_in:
+        np.row_stack = np.vstack  # type: ignore[attr-defined,unused-ignore]
+    try:
+        if find_spec("numba_cuda") is not None:
+            import_module("numba_cuda")
+        found = import_module("numba.cuda")
+        if stand_in and not SIMULATED:  # what asks for it is loaded with the first kernel
+            import_module("numba.cuda.np.arrayobj")
+        return found
+    finally:
+        if stand_in:
+            del np.row_stack  # type: ignore[attr-defined,unused-ignore]
+
+
+cuda = _import_cuda()
+device_function = partial(cuda.jit, device=True, **({} if SIMULATED else {"forceinline": True}))
+
+
+@cache
+def cupy() -> Any:
+    """Return the module CuPy."""
+    return import_module("cupy")
+
+
+def array_module() -> Any:
+    """Return CuPy, or NumPy where kernels run in numba's simulator."""
+    return np if SIMULATED else cupy()
+
+
+def hand(array: Any) -> Any:
+    """Return an array in the form that kernels take without looking at it again each time."""
+    return array if SIMULATED else cuda.as_cuda_array(array, sync=False)
+
+
+def to_host(array: Any) -> Any:
+    """Return an array of the device as NumPy's."""
+    return np.array(array) if SIMULATED else cupy().asnumpy(array)
+
+
+def free_bytes() -> int:
+    """Return how much memory of the device is free, what CuPy holds in reserve included."""
+    limit = os.environ.get("POLYAURN_GPU_MEMORY")
+    if limit:
+        return int(limit)
+    if SIMULATED:
+        return 1 << 30
+    free, _ = cupy().cuda.runtime.memGetInfo()
+    return int(free) + int(cupy().get_default_memory_pool().free_bytes())
+
+
+def synchronise() -> None:
+    """Wait until the device has done what it was told."""
+    if not SIMULATED:
+        cupy().cuda.runtime.deviceSynchronize()

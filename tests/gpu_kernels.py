@@ -1,0 +1,66 @@
+"""Every GPU kernel with the types it is called with, so that all can be compiled anywhere."""
+
+from unittest import mock
+
+from numba import types as t
+
+from polyaurn.gpu import phi, tokens
+from polyaurn.gpu.z_long import z_long
+from polyaurn.gpu.z_short import z_short
+
+U8, U16, U32, U64 = (t.Array(x, 1, "C") for x in (t.uint8, t.uint16, t.uint32, t.uint64))
+I32, I64, F64 = (t.Array(x, 1, "C") for x in (t.int32, t.int64, t.float64))
+KEY = (t.uint64, t.uint64)
+COLUMNS = (U16, U64, U16, U32, t.int32)  # guide, prior, topic, n, K
+URN = (U32, t.int32, t.int32, F64, I64, U32, U8, U32, I64, U64, I64, U16, U32, U64, t.int32,
+       *KEY * 4)  # fmt: skip
+SHORT = (U32, t.int64, I64, I32, U16, U32, U16, t.int64, U64, U64, U32, *COLUMNS, t.int32, t.int32,
+         *KEY * 2, U64)  # fmt: skip
+LONG = (U32, t.int64, I64, I32, U16, U32, t.int64, U64, U32, *COLUMNS, *KEY * 2, U64)
+
+
+def finishing(mass):
+    made = (U32, U64, U16, U64, I32)
+    return (t.int32, t.int32, I64, U16, mass, F64, F64, t.float64, *made)
+
+
+KERNELS = {
+    "draw_uniform": (tokens.draw_uniform, (U16, t.int64, t.int32, *KEY)),
+    "count_tokens": (tokens.count_tokens, (I32, U16, U32, t.int32)),
+    "enter_documents": (
+        tokens.enter_documents,
+        (U32, t.int64, I64, I32, U16, t.int64, U64, *COLUMNS, *KEY),
+    ),
+    "list_topics": (tokens.list_topics, (U32, t.int64, I64, U16, U32, U16, t.int32)),
+    "urn_counts": (phi.urn(False), URN),
+    "urn_writes": (phi.urn(True), URN),
+    "gammas": (phi.gammas, (U32, t.int32, t.int32, F64, F64, *KEY)),
+    "sum_ranges": (phi.sum_ranges, (F64, I64, t.int32, t.int32, F64)),
+    "finish_dense": (phi.finish(True), finishing(U32)),
+    "finish_packed": (phi.finish(False), finishing(U32)),
+    "finish_full": (phi.finish(True), finishing(F64)),
+    "z_long_dense": (z_long(True), LONG),
+    "z_long_packed": (z_long(False), LONG),
+    **{
+        f"z_short_{1 << log_lanes}_{'dense' if dense else 'packed'}": (
+            z_short(log_lanes, dense),
+            SHORT,
+        )
+        for log_lanes in (2, 3, 4, 5)
+        for dense in (True, False)
+    },
+}
+
+
+def compile_kernel(name: str) -> str:
+    """Return a kernel's code for the Hopper generation."""
+    from polyaurn.gpu.toolkit import cuda
+
+    kernel, types = KERNELS[name]
+    # Functions that kernels call ask which GPU they are for, even where there is none.
+    hopper = mock.Mock(compute_capability=(9, 0))
+    with mock.patch("numba.cuda.dispatcher.get_current_device", lambda: hopper):
+        code, _ = cuda.compile(
+            kernel.py_func, t.void(*types), device=False, cc=(9, 0), output="ptx", abi="numba"
+        )
+    return code.decode() if isinstance(code, bytes) else code
