@@ -1,0 +1,8 @@
+"""Numbers that kernels and their twins share; importing them needs no GPU's compiler."""
+
+LANES = 32  # of a warp
+RECORD = 4  # numbers of a word's record
+LENGTH_SHIFT = 44  # of a column's length, above its beginning
+LONGEST = 2_048  # tokens of a document whose list is kept in shared memory
+ONE = 1 << 16  # a count, above the 16 bits of its topic
+TOPIC = ONE - 1

@@ -1,0 +1,145 @@
+"""Twin of the z step for short documents; see `polyaurn.gpu.z_short`."""
+
+import numpy as np
+from numba import njit
+
+from polyaurn.gpu.sizes import ONE, TOPIC
+from polyaurn.gpu.twins.columns import from_prior, weight_of
+from polyaurn.kernels.chance import bits, unit
+
+_UNIT = np.uint64(1)
+
+
+@njit(cache=True)
+def load_list(mine, lists, begin, K_d, length):
+    """Give each lane an even stretch of a document's list."""
+    lanes = len(length)
+    size = (K_d + lanes - 1) // lanes
+    for lane in range(lanes):
+        low = lane * size
+        length[lane] = max(0, min(size, K_d - low))
+        for r in range(length[lane]):
+            mine[lane + r * lanes] = lists[begin + low + r]
+
+
+@njit(cache=True)
+def store_list(mine, lists, begin, length):
+    """Write a document's list without topics that left; return how many are there."""
+    lanes, at = len(length), begin
+    for lane in range(lanes):
+        for r in range(length[lane]):
+            e = mine[lane + r * lanes]
+            if e >= ONE:
+                lists[at] = e
+                at += 1
+    return at - begin
+
+
+@njit(cache=True)
+def enter_topic(mine, lanes, lane, length, k):
+    """Count a topic in a stretch, putting it in its place when it is new; return the length."""
+    end, gap, p = lane + length * lanes, -1, lane
+    while p < end and np.int64(mine[p]) & TOPIC < k:
+        if mine[p] < ONE:
+            gap = p
+        p += lanes
+    if p < end and np.int64(mine[p]) & TOPIC == k:
+        mine[p] += np.uint32(ONE)
+        return length
+    new = np.uint32(ONE | k)
+    if gap >= 0:
+        while gap + lanes < p:
+            mine[gap] = mine[gap + lanes]
+            gap += lanes
+        mine[gap] = new
+        return length
+    while p < end:
+        e = mine[p]
+        mine[p] = new
+        if e < ONE:
+            return length
+        new = e
+        p += lanes
+    mine[p] = new
+    return length + 1
+
+
+@njit(nogil=True, cache=True)
+def z_short(
+    lanes, dense, order, doc_ptr, word, z, lists, listed, base,
+    record, rows, weight, guide, prior, topic, n, K, width, room,
+    key_a, key_b, prior_a, prior_b, work,
+):  # fmt: skip
+    """Draw topics of documents; return how often stretches were made even."""
+    mine = np.empty(room * lanes, np.uint32)
+    c = np.empty(lanes, np.int64)  # lengths of stretches
+    s, until = np.empty(lanes, np.uint64), np.empty(lanes, np.uint64)
+    v, old = np.empty(lanes, np.int64), np.empty(lanes, np.int64)
+    new, of_prior = np.empty(lanes, np.int64), np.empty(lanes, np.int64)
+    u, sigma_a = np.empty(lanes, np.float64), np.empty(lanes, np.float64)
+    made_even = 0
+    for d in order:
+        begin, L, K_d = doc_ptr[d], doc_ptr[d + 1] - doc_ptr[d], np.int64(listed[d])
+        load_list(mine, lists, begin, K_d, c)
+        for b in range(0, L, lanes):
+            turns = min(lanes, L - b)
+            for lane in range(turns):  # each reads a token
+                i = begin + b + lane
+                v[lane], old[lane] = word[i], z[i]
+                of_prior[lane], K_v, sigma_a[lane] = from_prior(
+                    v[lane], unit(bits(prior_a, prior_b, base + i)), record, guide, prior, topic
+                )
+                u[lane] = unit(bits(key_a, key_b, base + i))
+                work[0] += np.uint64(min(K_d, K_v))
+            for turn in range(turns):
+                row = v[turn] * width
+                own, all_ = -1, np.uint64(0)
+                for lane in range(lanes):  # each sums over its stretch
+                    s[lane] = 0
+                    for p in range(lane, lane + c[lane] * lanes, lanes):
+                        e = np.int64(mine[p])
+                        k, m = e & TOPIC, e >> 16
+                        if k == old[turn]:
+                            own = p
+                            m -= 1
+                        s[lane] += np.uint64(m) * weight_of(dense, row, k, rows, weight)
+                    all_ += s[lane]
+                    until[lane] = all_
+                mine[own] -= np.uint32(ONE)
+                sigma_b = np.float64(all_)
+                x = u[turn] * (sigma_b + sigma_a[turn])
+                if x < sigma_b:
+                    goal = min(np.uint64(x), all_ - _UNIT)
+                    chosen = 0
+                    while until[chosen] <= goal:
+                        chosen += 1
+                    so_far = until[chosen] - s[chosen]
+                    p = chosen
+                    e = np.int64(mine[p])
+                    so_far += np.uint64(e >> 16) * weight_of(dense, row, e & TOPIC, rows, weight)
+                    while so_far <= goal:
+                        p += lanes
+                        e = np.int64(mine[p])
+                        so_far += np.uint64(e >> 16) * weight_of(
+                            dense, row, e & TOPIC, rows, weight
+                        )
+                    mine[p] += np.uint32(ONE)
+                    new[turn] = e & TOPIC
+                else:
+                    new[turn] = of_prior[turn]
+                    owner = 0  # the last stretch that begins at or before the topic
+                    for lane in range(lanes):
+                        if c[lane] > 0 and np.int64(mine[lane]) & TOPIC <= new[turn]:
+                            owner = lane
+                    c[owner] = enter_topic(mine, lanes, owner, c[owner], new[turn])
+                    if c[owner] >= room:
+                        size = store_list(mine, lists, begin, c)
+                        load_list(mine, lists, begin, size, c)
+                        made_even += 1
+            for lane in range(turns):
+                if new[lane] != old[lane]:
+                    z[begin + b + lane] = new[lane]
+                    n[v[lane] * K + old[lane]] -= np.uint32(1)
+                    n[v[lane] * K + new[lane]] += np.uint32(1)
+        listed[d] = store_list(mine, lists, begin, c)
+    return made_even
