@@ -21,9 +21,9 @@ def kernels_with(sampler: str, fault: str) -> KernelSet:
     return FAULTS[sampler][fault]()
 
 
-def plant(module: str, *changes: tuple[str, str]) -> ModuleType:
+def plant(module: str, *changes: tuple[str, str], package: str = "polyaurn.kernels") -> ModuleType:
     """Return a copy of a kernel module in which pieces of code are replaced."""
-    source = inspect.getsource(import_module(f"polyaurn.kernels.{module}"))
+    source = inspect.getsource(import_module(f"{package}.{module}"))
     for right, wrong in changes:
         assert right in source, f"{right!r} is no longer in {module}: plant the fault anew"
         source = source.replace(right, wrong)

@@ -43,6 +43,7 @@ def successive_conditional(kernels, draws):
         layout = kernels.make_layout(make_corpus(w, V), K)
         columns = kernels.draw_phi(layout, kernels.count(layout, z, ONE), PRIORS, 3, t, ONE)
         z, _, _ = kernels.draw_z(layout, z, columns, PRIORS, 3, t, ONE)
+        columns = columns.on_host() if hasattr(columns, "on_host") else columns
         phi = phi_matrix(columns, K).toarray() if isinstance(columns, Phi) else draw_phi(z, w, rng)
         z, w = sort_tokens(z, pick(phi[z], rng))
         found.append(statistics(phi, z, w))
