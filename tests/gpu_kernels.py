@@ -4,7 +4,7 @@ from unittest import mock
 
 from numba import types as t
 
-from polyaurn.gpu import phi, tokens
+from polyaurn.gpu import phi, score, tokens
 from polyaurn.gpu.z_long import z_long
 from polyaurn.gpu.z_short import z_short
 
@@ -39,6 +39,15 @@ KERNELS = {
     "finish_dense": (phi.finish(True), finishing(U32)),
     "finish_packed": (phi.finish(False), finishing(U32)),
     "finish_full": (phi.finish(True), finishing(F64)),
+    "score_lists": (
+        score.score_lists,
+        (U32, t.int64, I64, U32, U16, F64, t.float64, F64),
+    ),
+    "score_long": (
+        score.score_long,
+        (U32, t.int64, I64, U16, U32, F64, t.float64, t.int32, F64),
+    ),
+    "score_words": (score.score_words, (U32, t.int32, t.int32, F64, F64)),
     "z_long_dense": (z_long(True), LONG),
     "z_long_packed": (z_long(False), LONG),
     **{
@@ -52,14 +61,13 @@ KERNELS = {
 }
 
 
-def compile_kernel(name: str) -> str:
+def compile_kernel(kernel, types) -> str:
     """Return a kernel's code for the Hopper generation."""
     from polyaurn.gpu.toolkit import cuda
 
-    kernel, types = KERNELS[name]
     # Functions that kernels call ask which GPU they are for, even where there is none.
     hopper = mock.Mock(compute_capability=(9, 0))
-    with mock.patch("numba.cuda.dispatcher.get_current_device", lambda: hopper):
+    with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=hopper):
         code, _ = cuda.compile(
             kernel.py_func, t.void(*types), device=False, cc=(9, 0), output="ptx", abi="numba"
         )

@@ -1,7 +1,7 @@
 """What numba's CUDA simulator lacks: exchanges between the lanes of a warp, and libdevice.
 
-Run as a program it draws a few sweeps with the real kernels, thread by thread, and compares them with
-the CPU's: ``NUMBA_ENABLE_CUDASIM=1 python tests/gpu_simulator.py``.
+Run as a program it draws a few sweeps with the real kernels, thread by thread, and compares them
+with the CPU's: ``NUMBA_ENABLE_CUDASIM=1 python tests/gpu_simulator.py``.
 """
 
 import math
@@ -13,6 +13,8 @@ os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 
 import numpy as np
 from numba.cuda.simulator import kernelapi
+
+from polyaurn.gpu.toolkit import cuda
 
 LANES = 32
 
@@ -27,17 +29,21 @@ class _Warps:
     def exchange(self, value):
         """Return this thread's lane, and the values of all lanes of its warp."""
         thread = threading.current_thread()
-        x = int(thread.threadIdx.x)
-        name = (id(thread._manager), tuple(thread.blockIdx), x // LANES)
+        lane = int(thread.threadIdx.x) % LANES
+        place = getattr(thread, "warp", None) or self._place_of(thread)
+        thread.met = not getattr(thread, "met", False)  # two boards: the next may be written early
+        values = place[1][thread.met]
+        values[lane] = value
+        place[0].wait(60)
+        return lane, values
+
+    def _place_of(self, thread):
+        name = (id(thread._manager), tuple(thread.blockIdx), int(thread.threadIdx.x) // LANES)
         with self.lock:
             if name not in self.places:
-                self.places[name] = (threading.Barrier(LANES), [None] * LANES)
-            barrier, values = self.places[name]
-        values[x % LANES] = value
-        barrier.wait(60)
-        seen = list(values)
-        barrier.wait(60)
-        return x % LANES, seen
+                self.places[name] = threading.Barrier(LANES), ([None] * LANES, [None] * LANES)
+            thread.warp = self.places[name]
+        return thread.warp
 
 
 _WARPS = _Warps()
@@ -89,42 +95,89 @@ def install() -> None:
     module.libdevice = _LIBDEVICE
 
 
+CASES = (  # sampler, topics, tokens of the longest document that has a list, sweeps
+    ("polya-urn", 3, 2_048, 2),
+    ("polya-urn", 40, 2_048, 1),
+    ("polya-urn", 3, 5, 1),
+    ("polya-urn", 40, 5, 1),
+    ("partially-collapsed", 3, 2_048, 1),
+)
+
+
 def main() -> None:
-    """Compare a few sweeps with the CPU's."""
+    """Compare a sweep or two with the CPU's, on a few tokens."""
     import warnings
 
     warnings.simplefilter("ignore")
     install()
     from polyaurn.corpus import Corpus
-    from polyaurn.kernels import load_kernels
-    from polyaurn.sampler import sweep
-    from polyaurn.state import State, make_priors, on_host, phi_matrix
-    from polyaurn.workers import Workers
+    from polyaurn.gpu import buckets, layout
 
-    rng = np.random.default_rng(0)
-    matrix = rng.poisson(0.5, (5, 9))
-    matrix[:, 0] = 1
-    matrix[0, 1] = 2_100  # a document too long for a list
-    one = Workers(1)
-    for sampler, K, long in (("polya-urn", 3, 0), ("polya-urn", 300, 0),
-                             ("partially-collapsed", 3, 0), ("polya-urn", 3, 1)):  # fmt: skip
-        corpus = Corpus.from_matrix(matrix[:1] if long else matrix[1:])
-        states = []
-        for device in ("cpu", "gpu"):
-            kernels = load_kernels(sampler, device=device)
-            layout = kernels.make_layout(corpus, K, one)
-            z = kernels.start(layout, 1)
-            state = State(z, kernels.count(layout, z, one), 0)
-            for _ in range(1 if long else 2):
-                priors = make_priors(rng.random(K) * 0 + 0.3, 0.05, K, corpus.n_words)
-                state, cost = sweep(layout, state, priors, kernels, 1, one)
-            states.append((on_host(state), cost.work))
-        (cpu, work), (gpu, same_work) = states
+    _compare_chance()
+    layout.DENSE_TOPICS = 8  # beyond, rows are bitmaps
+    corpus = Corpus.from_matrix([[2, 1, 0, 3, 1, 0], [0, 0, 0, 0, 0, 0], [1, 0, 0, 1, 0, 9]])
+    for sampler, K, longest, sweeps in CASES:
+        buckets.LONGEST, buckets.EDGES = longest, (longest,)
+        found = [_run(device, sampler, K, corpus, sweeps) for device in ("cpu", "gpu")]
+        (cpu, work), (gpu, same_work) = found
         assert cpu.z.tobytes() == gpu.z.tobytes(), (sampler, K, cpu.z, gpu.z)
         assert cpu.counts.number.tobytes() == gpu.counts.number.tobytes()
-        assert (phi_matrix(cpu.phi, K) != phi_matrix(gpu.phi, K)).nnz == 0
+        for name in ("topic", "weight", "exponent", "prior", "sigma_a"):
+            assert _columns(cpu.phi, name) == _columns(gpu.phi, name), (sampler, K, name)
         assert work == same_work
         print(f"{sampler}, K = {K}: {corpus.n_tokens} tokens, the same bytes", flush=True)
+
+
+def _compare_chance():
+    """Compare what is drawn from addresses, for rates on both sides of every seam."""
+    from polyaurn.gpu import chance
+    from polyaurn.kernels import chance as plain
+    from polyaurn.rng import Purpose, key
+
+    names = ("rounded_gaussian", "poisson_rate", "poisson_positive")
+
+    def draw(rate, i, a, b, of):
+        r = np.uint64(of.bits(a, b, i))
+        counts = [getattr(of, name)(rate, r) for name in names]
+        shapes = of.log_of(rate), of.exp_of(-rate), of.normal(of.open_unit(r))
+        return (*counts, *shapes, of.normal(of.unit(r) * 1e-12), of.log_gamma_draw(rate, a, b, i))
+
+    @cuda.jit
+    def kernel(rate, a, b, out):
+        i = cuda.grid(1)
+        out[i] = draw(rate[i], i, a, b, chance)
+
+    rate = np.repeat(10.0 ** np.linspace(-6, 3, 32), 2)
+    a, b = key(1, 0, Purpose.CELL)
+    out = np.empty((len(rate), 8))
+    kernel[2, LANES](rate, a, b, out)
+    expected = np.array([draw(x, i, a, b, plain) for i, x in enumerate(rate)], np.float64)
+    assert out.tobytes() == expected.tobytes(), np.argwhere(out != expected)
+    print(f"chance: {out.size} draws, the same bytes", flush=True)
+
+
+def _run(device, sampler, K, corpus, sweeps):
+    from polyaurn.kernels import load_kernels
+    from polyaurn.sampler import sweep
+    from polyaurn.state import State, make_priors, on_host
+    from polyaurn.workers import Workers
+
+    kernels, one = load_kernels(sampler, device=device), Workers(1)
+    layout = kernels.make_layout(corpus, K, one)
+    priors = make_priors(0.3, 0.05, K, corpus.n_words)
+    z = kernels.start(layout, 1)
+    state = State(z, kernels.count(layout, z, one), 0)
+    for _ in range(sweeps):
+        state, cost = sweep(layout, state, priors, kernels, 1, one)
+    return on_host(state), cost.work
+
+
+def _columns(phi, name):
+    """Return an array of Phi as bytes, without room between columns."""
+    array = getattr(phi, name)
+    if name in ("exponent", "sigma_a"):
+        return array.tobytes()
+    return b"".join(array[a:b].tobytes() for a, b in zip(phi.first, phi.last, strict=True))
 
 
 if __name__ == "__main__":

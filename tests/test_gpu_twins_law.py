@@ -30,20 +30,18 @@ def test_a_sweep_of_broken_twins_does_not(fault):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cut", [PAIR, Shape(lanes=32), LONG])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_sweep_of_twins_keeps_every_posterior(shape, cut):
-    assert after_one_sweep(twin_kernels(EXACT, cut), shape, 15_000) > UNLIKELY
+def test_a_sweep_of_twins_keeps_every_posterior(shape):
+    assert after_one_sweep(twin_kernels(EXACT, PAIR), shape, 8_000) > UNLIKELY
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [PAIR, LONG])
-def test_the_joint_distribution_of_twins(shape):
-    assert largest_score(twin_kernels(EXACT, shape)) < LIMIT
+def test_the_joint_distribution_of_twins():
+    assert largest_score(twin_kernels(EXACT, PAIR)) < LIMIT
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", LAWLESS)
+@pytest.mark.parametrize("fault", ["own_token_kept", "guide_off_by_one"])
 def test_the_joint_distribution_sees_broken_twins(fault):
     assert largest_score(twins_with(fault)) > 2 * LIMIT
 
