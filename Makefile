@@ -10,10 +10,12 @@ BIN := $(VENV)/bin
 demo: $(VENV)/installed
 	$(BIN)/polyaurn demo
 
-# Coverage cannot see into compiled code: the tests marked plain run once more un-jitted for it.
+# Coverage cannot see into compiled code: the tests marked plain run once more un-jitted for it, and
+# the GPU's kernels in a simulator.
 test: $(VENV)/installed-dev lint docs
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 	$(BIN)/python -m pytest -m "not slow" -n 2 --cov --cov-report=
+	$(BIN)/python -m coverage run --append tests/gpu_simulator.py
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m plain --cov --cov-append --cov-report=term --cov-fail-under=95
 
 fast: $(VENV)/installed-dev
