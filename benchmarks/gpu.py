@@ -74,8 +74,22 @@ def generate(D: int, V: int, seed: int = 1):
         xp.asarray(doc_ptr), word, truth, cdf.ravel(), xp.asarray(rename), np.int64(V),
         *key(seed, 0, Purpose.SYNTHETIC),
     )  # fmt: skip
+    # Sorted by word inside documents, as a corpus is: a key of document, word and topic.
+    document = xp.zeros(N, np.uint32)
+    document[xp.asarray(doc_ptr[1:-1])] = 1
+    document = xp.cumsum(document, dtype=np.uint32)
+    keys = document.astype(np.uint64) << np.uint64(40)
+    del document
+    keys |= word.astype(np.uint64) << np.uint64(16)
+    keys |= truth
+    del word, truth
+    keys.sort()
+    word = toolkit.to_host((keys >> np.uint64(16)).astype(np.uint32) & np.uint32((1 << 24) - 1))
+    truth = toolkit.to_host(keys.astype(np.uint16))
+    del keys
+    toolkit.cupy().get_default_memory_pool().free_all_blocks()
     vocab = tuple(f"w{v}" for v in range(V))
-    return polyaurn.Corpus(doc_ptr, toolkit.to_host(word), vocab), toolkit.to_host(truth)
+    return polyaurn.Corpus(doc_ptr, word.astype(np.int32), vocab), truth
 
 
 def time_sweeps(corpus, K: int, z, n_sweeps: int, sampler: str = "polya-urn"):

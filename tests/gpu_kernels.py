@@ -15,7 +15,7 @@ COLUMNS = (U16, U64, U16, U32, t.int32)  # guide, prior, topic, n, K
 URN = (U32, t.int32, t.int32, F64, I64, U32, U8, U32, I64, U64, I64, U16, U32, U64, t.int32,
        *KEY * 4)  # fmt: skip
 SHORT = (U32, t.int64, I64, I32, U16, U32, U16, t.int64, U64, U64, U32, *COLUMNS, t.int32, t.int32,
-         *KEY * 2, U64)  # fmt: skip
+         t.int32, *KEY * 2, U32, U32, U64, t.int32)  # fmt: skip
 LONG = (U32, t.int64, I64, I32, U16, U32, t.int64, U64, U32, *COLUMNS, *KEY * 2, U64)
 
 
@@ -43,12 +43,14 @@ KERNELS = {
     "z_long_packed": (z_long(False), LONG),
     **{
         f"z_short_{1 << log_lanes}_{'dense' if dense else 'packed'}": (
-            z_short(log_lanes, dense),
+            z_short(log_lanes, dense, 128, 1),
             SHORT,
         )
         for log_lanes in (2, 3, 4, 5)
         for dense in (True, False)
     },
+    "z_resumed_dense": (z_short(5, True, 32, 1, True), SHORT),
+    "z_resumed_packed": (z_short(5, False, 32, 1, True), SHORT),
 }
 
 
