@@ -1,24 +1,25 @@
 """The z step for documents of up to 2,048 tokens: a few lanes of a warp draw each document.
 
-A document's topics lie in shared memory as a list of (topic, count), in increasing order of topic: each
-lane holds a stretch of it, so that a stretch's sum, then a running sum over the lanes, then a walk
-inside one stretch find the same topic that the CPU finds. A topic that enters the document goes into
-the stretch where it belongs; one that leaves stays with a count of 0 until its place is needed. When a
-stretch is full, all are made even again. Lists are kept in global memory between sweeps.
+A document's topics lie in shared memory as a list of (topic, count), in increasing order of topic:
+each lane holds a stretch of it, so that a stretch's sum, then a running sum over the lanes, then a
+walk inside one stretch find the same topic that the CPU finds. A topic that enters the document
+goes into the stretch where it belongs; one that leaves stays with a count of 0 until its place is
+needed. When a stretch is full, all are made even again. Lists are kept in global memory between
+sweeps.
 
-Groups of lanes stay together: every lane of a warp takes part in every vote and exchange, whether its
-document has ended or not.
+Groups of lanes stay together: every lane of a warp takes part in every vote and exchange, whether
+its document has ended or not.
 """
 
 from functools import cache
 from typing import Any
 
+from numba import float64, int32, int64, uint16, uint32, uint64
+
 from polyaurn.gpu.chance import FULL, bits, unit
 from polyaurn.gpu.columns import from_prior, weight_of
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.gpu.warp import most_of_warp, running_sum, sum_of_warp, votes
-
-from numba import float64, int32, int64, uint16, uint32, uint64  # isort: skip
 
 LONGEST = 2_048  # tokens of a document whose list is kept in shared memory
 ONE = 1 << 16  # a count, above the 16 bits of its topic
