@@ -59,7 +59,7 @@ def compile_kernel(name: str) -> str:
     kernel, types = KERNELS[name]
     # Functions that kernels call ask which GPU they are for, even where there is none.
     hopper = mock.Mock(compute_capability=(9, 0))
-    with mock.patch("numba.cuda.dispatcher.get_current_device", lambda: hopper):
+    with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=hopper):
         code, _ = cuda.compile(
             kernel.py_func, t.void(*types), device=False, cc=(9, 0), output="ptx", abi="numba"
         )

@@ -1,17 +1,17 @@
 """How kernels read Phi: weights by topic, and the prior's part of a word.
 
-Of each word, a record of four 64-bit numbers says where its column begins and how long it is, the total of
-its prior part, sigma_a, and how places of the guide go with the total. The guide says for each of as many
-equal parts of the total as the column is long where the walk along the running sums begins, so that
-the walk takes a step or two whatever the length.
+Of each word, a record of four 64-bit numbers says where its column begins and how long it is, the
+total of its prior part, sigma_a, and how places of the guide go with the total. The guide says for
+each of as many equal parts of the total as the column is long where the walk along the running sums
+begins, so that the walk takes a step or two whatever the length.
 
-Weights lie in dense rows of K, or packed in the order of columns, in which case each word has for every 32
-topics a 64-bit number: which of them it has, and where the first of those lies.
+Weights lie in dense rows of K, or packed in the order of columns, in which case each word has for
+every 32 topics a 64-bit number: which of them it has, and where the first of those lies.
 """
 
-from polyaurn.gpu.toolkit import cuda, device_function
+from numba import float64, int32, int64, uint32, uint64
 
-from numba import float64, int32, int64, uint32, uint64  # isort: skip
+from polyaurn.gpu.toolkit import cuda, device_function
 
 RECORD = 4  # numbers of a word's record
 LENGTH_SHIFT = 44  # of a column's length, above its beginning
