@@ -333,6 +333,8 @@ def test_errors_of_others_stay_as_they_are():
         raise DRIVER
     with pytest.raises(DeviceError, match="ran out of memory"), failures_named():
         raise RUNTIME("cudaErrorMemoryAllocation: out of memory")
+    with pytest.raises(DeviceError, match="ran out of memory"), failures_named():
+        raise DRIVER("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
 
 
 def test_small_grids_are_no_matter_for_a_warning():

@@ -59,16 +59,11 @@ def failures_named() -> Iterator[None]:
         if not _is_of_device(error):
             raise
         said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-        memory = isinstance(error, MemoryError) or "memory_allocation" in _plain(said)
-        memory = memory or "out_of_memory" in _plain(said)
-        what = "ran out of memory" if memory else "failed"
+        full = isinstance(error, MemoryError) or "out of memory" in said.lower().replace("_", " ")
+        what = "ran out of memory" if full else "failed"
         raise DeviceError(f"The GPU {what} ({said:.200}).") from error
 
 
 def _is_of_device(error: Exception) -> bool:
     kinds = [kind.__module__ for kind in type(error).__mro__]
     return any(kind.split(".")[0] in _PACKAGES or kind.startswith(_DRIVER) for kind in kinds)
-
-
-def _plain(text: str) -> str:
-    return text.lower().replace(" ", "_").replace("memoryallocation", "memory_allocation")
