@@ -1,17 +1,19 @@
 """Whole sweeps on one GPU, over a corpus of PubMed's shape that is drawn on the GPU itself.
 
-Documents of log-normal length with 8.2 million of them at full size, 500 topics drawn from a Dirichlet
-around a Zipf-Mandelbrot law, topics of a document by a Chinese restaurant process, a tenth of the words
-noise. Times are those of CUDA events around each step; the median of the last half of the sweeps is
-reported, and all of them are kept.
+Documents of log-normal length with 8.2 million of them at full size, 500 topics drawn from a
+Dirichlet around a Zipf-Mandelbrot law, topics of a document by a Chinese restaurant process, a
+tenth of the words noise. Times are those of CUDA events around each step; the median of the last
+half of the sweeps is reported, and all of them are kept.
 """
 
 import argparse
 import json
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from numba import float64, int64, uint16
 
 import polyaurn
 import polyaurn.kernels
@@ -20,8 +22,6 @@ from polyaurn.gpu.chance import below, bits, unit
 from polyaurn.gpu.toolkit import cuda
 from polyaurn.rng import Purpose, key
 from polyaurn.state import State, make_priors
-
-from numba import float64, int64, uint16  # isort: skip
 
 TOPICS, CONCENTRATION, ZIPF, SHIFT = 500, 3000.0, 1.02, 8.0
 RESTAURANT, NOISE = 5.0, 0.1
@@ -111,7 +111,7 @@ def time_sweeps(corpus, K: int, z, n_sweeps: int, sampler: str = "polya-urn"):
         events[2].record()
         events[2].synchronize()
         state = State(z, counts, t + 1)
-        phi_ms, z_ms = (xp.cuda.get_elapsed_time(a, b) for a, b in zip(events, events[1:]))
+        phi_ms, z_ms = (xp.cuda.get_elapsed_time(a, b) for a, b in pairwise(events))
         trace.append(
             {
                 "phi_ms": phi_ms,

@@ -15,7 +15,7 @@ COLUMNS = (U16, U64, U16, U32, t.int32)  # guide, prior, topic, n, K
 URN = (U32, t.int32, t.int32, F64, I64, U32, U8, U32, I64, U64, I64, U16, U32, U64, t.int32,
        *KEY * 4)  # fmt: skip
 SHORT = (U32, t.int64, I64, I32, U16, U32, U16, t.int64, U64, U64, U32, *COLUMNS, t.int32, t.int32,
-         t.int32, *KEY * 2, U32, U32, U64, t.int32)  # fmt: skip
+         *KEY * 2, U32, U32, U64, t.int32)  # fmt: skip
 LONG = (U32, t.int64, I64, I32, U16, U32, t.int64, U64, U32, *COLUMNS, *KEY * 2, U64)
 
 
@@ -43,14 +43,14 @@ KERNELS = {
     "z_long_packed": (z_long(False), LONG),
     **{
         f"z_short_{1 << log_lanes}_{'dense' if dense else 'packed'}": (
-            z_short(log_lanes, dense, 128, 1),
+            z_short(log_lanes, dense, 128),
             SHORT,
         )
         for log_lanes in (2, 3, 4, 5)
         for dense in (True, False)
     },
-    "z_resumed_dense": (z_short(5, True, 32, 1, True), SHORT),
-    "z_resumed_packed": (z_short(5, False, 32, 1, True), SHORT),
+    "z_resumed_dense": (z_short(5, True, 32, True), SHORT),
+    "z_resumed_packed": (z_short(5, False, 32, True), SHORT),
 }
 
 
@@ -61,7 +61,7 @@ def compile_kernel(name: str) -> str:
     kernel, types = KERNELS[name]
     # Functions that kernels call ask which GPU they are for, even where there is none.
     hopper = mock.Mock(compute_capability=(9, 0))
-    with mock.patch("numba.cuda.dispatcher.get_current_device", lambda: hopper):
+    with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=hopper):
         code, _ = cuda.compile(
             kernel.py_func, t.void(*types), device=False, cc=(9, 0), output="ptx", abi="numba"
         )

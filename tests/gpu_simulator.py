@@ -1,7 +1,7 @@
 """What numba's CUDA simulator lacks: exchanges between the lanes of a warp, and libdevice.
 
-Run as a program it draws a few sweeps with the real kernels, thread by thread, and compares them with
-the CPU's: ``NUMBA_ENABLE_CUDASIM=1 python tests/gpu_simulator.py``.
+Run as a program it draws a few sweeps with the real kernels, thread by thread, and compares them
+with the CPU's: ``NUMBA_ENABLE_CUDASIM=1 python tests/gpu_simulator.py``.
 """
 
 import math

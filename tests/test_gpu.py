@@ -121,8 +121,8 @@ def test_lists_that_find_no_room_go_on_in_another_launch(K, monkeypatch):
     def tight(n_listed, longest, log_lanes, n_topics):
         launches.append(n_listed)
         if n_listed >= 2048:  # of documents that stopped: the room they need
-            return Shape(-(-min(longest, n_topics) // 32) + 1, 5, 32, 1)
-        return Shape(-(-n_listed // (1 << log_lanes)) + 1, 5, 128, 2)
+            return Shape(-(-min(longest, n_topics) // 32) + 1, 32)
+        return Shape(-(-n_listed // (1 << log_lanes)) + 1, 128)
 
     monkeypatch.setattr(steps, "shape_for", tight)
     assert_same(CORPORA["medium"](), K, "polya-urn")

@@ -20,6 +20,7 @@ from polyaurn.state import (
     Priors,
     State,
     doc_topic_matrix,
+    on_host,
     topic_word_mass,
     topic_word_matrix,
 )
@@ -89,6 +90,7 @@ class TopicModel(Views):
             Independent of the chain.
         """
         K = len(priors.alpha)
+        state = on_host(state._replace(phi=None))
         z = state.z.copy()
         z.flags.writeable = False
         facts = {

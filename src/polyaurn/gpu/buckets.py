@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyaurn.gpu.z_short import LONGEST, MOST_KEPT, TOKEN_WORDS
+from polyaurn.gpu.z_short import KEPT, LONGEST, TOKEN_WORDS
 from polyaurn.state import I64
 
 EDGES = (32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, LONGEST)  # tokens, at most
 SHARED_BYTES = 48_000  # of a block, which every GPU has
 BLOCK = 128  # threads
-READS = 1  # tokens that a lane reads at once; two hid more latency and left less cache
 _LONG_BYTES = 1 << 28  # counts of the long documents that are drawn at once
 
 
@@ -31,14 +30,12 @@ class Shape(NamedTuple):
     """How a bucket is launched."""
 
     room: int  # entries of a lane's stretch
-    keeps: int  # of which the weights are kept
     block: int  # threads
-    reads: int  # tokens that a lane reads at once
 
     @property
     def shared(self) -> int:
         """Bytes of shared memory, which are taken from the cache."""
-        return (self.room + self.keeps + self.reads * TOKEN_WORDS) * self.block * 4
+        return (self.room + KEPT + TOKEN_WORDS) * self.block * 4
 
 
 def shape_for(n_listed: int, longest: int, log_lanes: int, n_topics: int) -> Shape:
@@ -57,8 +54,7 @@ def shape_for(n_listed: int, longest: int, log_lanes: int, n_topics: int) -> Sha
     """
     entries = min(n_listed + n_listed // 16 + 4, longest, n_topics)
     room = -(-entries // (1 << log_lanes)) + 1
-    keeps = min(MOST_KEPT, -(-room // 5) * 5)
-    shape = Shape(room, keeps, BLOCK, READS)
+    shape = Shape(room, BLOCK)
     while shape.block > 32 and shape.shared > SHARED_BYTES:
         shape = shape._replace(block=shape.block // 2)
     return shape

@@ -1,17 +1,17 @@
 """How kernels read Phi: weights by topic, and the prior's part of a word.
 
-Of each word, a record of four 64-bit numbers says where its column begins and how long it is, the total of
-its prior part, sigma_a, and how places of the guide go with the total. The guide says for each of as many
-equal parts of the total as the column is long where the walk along the running sums begins, so that
-the walk takes a step or two whatever the length.
+Of each word, a record of four 64-bit numbers says where its column begins and how long it is, the
+total of its prior part, sigma_a, and how places of the guide go with the total. The guide says for
+each of as many equal parts of the total as the column is long where the walk along the running sums
+begins, so that the walk takes a step or two whatever the length.
 
-Weights lie in dense rows of K, or packed in the order of columns, in which case each word has for every 32
-topics a 64-bit number: which of them it has, and where the first of those lies.
+Weights lie in dense rows of K, or packed in the order of columns, in which case each word has for
+every 32 topics a 64-bit number: which of them it has, and where the first of those lies.
 """
 
-from polyaurn.gpu.toolkit import cuda, device_function
+from numba import float64, int32, int64, uint32, uint64
 
-from numba import float64, int32, int64, uint32, uint64  # isort: skip
+from polyaurn.gpu.toolkit import cuda, device_function
 
 RECORD = 4  # numbers of a word's record
 LENGTH_SHIFT = 44  # of a column's length, above its beginning
@@ -99,30 +99,3 @@ def from_prior(v, u, record, guide, prior, topic):
         p = uint64(p + uint64(1))
     return int32(topic[p]), length, sigma_a
 
-
-@device_function
-def two_from_prior(v0, u0, v1, u1, record, guide, prior, topic):
-    """Return the same of two tokens, which wait for memory together."""
-    at0, at1 = uint32(v0 * uint32(RECORD)), uint32(v1 * uint32(RECORD))
-    head0, head1 = record[at0], record[at1]
-    total0, total1 = record[uint32(at0 + uint32(1))], record[uint32(at1 + uint32(1))]
-    sigma_0 = cuda.libdevice.longlong_as_double(int64(record[uint32(at0 + uint32(2))]))
-    sigma_1 = cuda.libdevice.longlong_as_double(int64(record[uint32(at1 + uint32(2))]))
-    factor0 = cuda.libdevice.longlong_as_double(int64(record[uint32(at0 + uint32(3))]))
-    factor1 = cuda.libdevice.longlong_as_double(int64(record[uint32(at1 + uint32(3))]))
-    K_0, K_1 = int32(head0 >> uint64(LENGTH_SHIFT)), int32(head1 >> uint64(LENGTH_SHIFT))
-    first0 = uint64(head0 & uint64((1 << LENGTH_SHIFT) - 1))
-    first1 = uint64(head1 & uint64((1 << LENGTH_SHIFT) - 1))
-    goal0 = min(uint64(u0 * float64(total0)), uint64(total0 - uint64(1)))
-    goal1 = min(uint64(u1 * float64(total1)), uint64(total1 - uint64(1)))
-    g0 = guide[uint64(first0 + uint64(uint32(guide_place(goal0, factor0, K_0))))]
-    g1 = guide[uint64(first1 + uint64(uint32(guide_place(goal1, factor1, K_1))))]
-    p0, p1 = uint64(first0 + uint64(g0)), uint64(first1 + uint64(g1))
-    before0, before1 = prior[p0] <= goal0, prior[p1] <= goal1
-    while before0 or before1:
-        if before0:
-            p0 = uint64(p0 + uint64(1))
-        if before1:
-            p1 = uint64(p1 + uint64(1))
-        before0, before1 = prior[p0] <= goal0, prior[p1] <= goal1
-    return uint32(topic[p0]), uint32(topic[p1]), K_0, K_1, sigma_0, sigma_1

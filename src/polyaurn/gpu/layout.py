@@ -1,8 +1,9 @@
 """The corpus on the GPU: whole where it fits, else in chunks of documents that come and go.
 
-A token takes 10 bytes: its word, its topic, and its share of the list of its document's topics. Where the
-device has no room for all, words and topics stay in the computer's own memory, and two chunks at a time are
-on the device: one is drawn while the other is copied. Lists are then made anew each time.
+A token takes 10 bytes: its word, its topic, and its share of the list of its document's topics.
+Where the device has no room for all, words and topics stay in the computer's own memory, and two
+chunks at a time are on the device: one is drawn while the other is copied. Lists are then made
+anew each time.
 """
 
 from collections.abc import Callable
@@ -95,9 +96,9 @@ class Layout:
         size += 4 * V * K if self.dense else 4 * nonzeros + 8 * V * self.width
         if size > toolkit.free_bytes() - _RESERVE:
             raise InputError(
-                f"Counts and Phi of {K:,} topics and {V:,} words need about {size / 1e9:,.1f} GB of "
-                f"GPU memory, and {toolkit.free_bytes() / 1e9:,.1f} GB are free. Use device='cpu', "
-                "fewer topics, or a larger min_count."
+                f"Counts and Phi of {K:,} topics and {V:,} words need about {size / 1e9:,.1f} GB "
+                f"of GPU memory, and {toolkit.free_bytes() / 1e9:,.1f} GB are free. Use "
+                "device='cpu', fewer topics, or a larger min_count."
             )
         return size
 

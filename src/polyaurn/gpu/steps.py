@@ -1,7 +1,8 @@
 """The steps of a sweep on the GPU: a kernel set like any other, under the one loop.
 
-Topics and counts stay on the device and are changed in place. What the loop hands on as `z` and counts
-are tickets for them: `numpy.asarray(z)` and `counts.on_host()` copy them while they are current.
+Topics and counts stay on the device and are changed in place. What the loop hands on as `z` and
+counts are tickets for them: `numpy.asarray(z)` and `counts.on_host()` copy them while they are
+current.
 """
 
 from functools import partial
@@ -261,7 +262,7 @@ def _from_host(layout: Layout, counts: Any, priors: Priors, seed: int, sweep: Mo
         number = np.bincount(cell, minlength=V * layout.width)
         offset = (np.cumsum(number) - number).astype(np.uint64)
         xp.asarray(rows)[: V * layout.width] = xp.asarray(bits | (offset << np.uint64(32)))
-    assert K == len(S)
+    assert len(S) == K
     return _finish(
         layout, nonzeros, made["col"], made["topic"], made["mass"], made["totals"], priors, rows
     )
@@ -410,9 +411,9 @@ def draw_z(
             resumes = number == RESUMED
             shape = shape_for(most, bucket.longest, bucket.log_lanes, layout.n_topics)
             grid = -(-(len(here) << bucket.log_lanes) // shape.block)
-            kernel = z_short(bucket.log_lanes, layout.dense, shape.block, shape.reads, resumes)
+            kernel = z_short(bucket.log_lanes, layout.dense, shape.block, resumes)
             kernel[grid, shape.block, lane, shape.shared](
-                here, np.int64(len(here)), *seen, np.int32(shape.room), np.int32(shape.keeps),
+                here, np.int64(len(here)), *seen, np.int32(shape.room),
                 *address, progress, stopped, work, np.int32(FIRST_BUCKET + number),
             )  # fmt: skip
 

@@ -1,31 +1,34 @@
 """The z step for documents of up to 2,048 tokens: a few lanes of a warp draw each document.
 
-A document's topics lie in shared memory as a list of (topic, count), in increasing order of topic: each
-lane holds a stretch of it, so that a stretch's sum, then a running sum over the lanes, then a walk
-inside one stretch find the same topic that the CPU finds. A topic that enters the document goes into
-the stretch where it belongs; one that leaves stays with a count of 0 until its place is needed. Stretches
-are made even again when one has grown. There is room for somewhat more topics than documents of
-the launch have when it begins; one that needs more stops there, and another launch goes on with it. Weights
-of a stretch's first entries are kept beside it for the walk. Lists are kept in global memory between sweeps.
+A document's topics lie in shared memory as a list of (topic, count), in increasing order of topic:
+each lane holds a stretch of it, so that a stretch's sum, then a running sum over the lanes, then a
+walk inside one stretch find the same topic that the CPU finds. A topic that enters the document
+goes into the stretch where it belongs; one that leaves stays with a count of 0 until its place is
+needed. Stretches are made even again when one has grown. Weights of a stretch's first entries are
+kept beside it for the walk. Lists are kept in global memory between sweeps.
 
-Groups of lanes stay together: every lane of a warp takes part in every vote and exchange, whether its
-document has ended or not.
+What shared memory takes, the cache lacks. So there is room for somewhat more topics than documents
+of the launch have when it begins; a document that needs more stops there, and another launch goes
+on with it.
+
+Groups of lanes stay together: every lane of a warp takes part in every vote and exchange, whether
+its document has ended or not.
 """
 
 from functools import cache
 from typing import Any
 
+from numba import float64, int32, int64, uint16, uint32, uint64
+
 from polyaurn.gpu.chance import FULL, bits, unit
-from polyaurn.gpu.columns import ONE, TOPIC, five_weights, two_from_prior
+from polyaurn.gpu.columns import ONE, TOPIC, five_weights, from_prior
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.gpu.warp import most_of_warp, running_sum, sum_of_warp, votes
-
-from numba import float64, int32, int64, uint16, uint32, uint64  # isort: skip
 
 LONGEST = 2_048  # tokens of a document whose list is kept in shared memory
 NOWHERE = 0xFFFFFFFF
 TOKEN_WORDS = 6  # of shared memory: draws, row and topics of a token
-MOST_KEPT = 5  # entries of a stretch whose weights stay in shared memory for the walk
+KEPT = 5  # entries of a stretch whose weights stay in shared memory for the walk
 WARP = 5  # the logarithm of its lanes
 NOTHING = TOPIC  # an entry of no topic, with a count of 0
 
@@ -117,26 +120,8 @@ def enter_topic(mine, stride, at, length, k):
     return int32(length + int32(1))
 
 
-@device_function
-def read_tokens(
-    i0, i1, base, width, word, z, record, guide, prior, topic, key_a, key_b, prior_a, prior_b
-):
-    """Return of two tokens their rows of Phi, topics (old, and if it is the prior's) and draws."""
-    v0, v1 = uint32(word[i0]), uint32(word[i1])
-    old0, old1 = uint32(z[i0]), uint32(z[i1])
-    u0, u1 = unit(bits(prior_a, prior_b, base + i0)), unit(bits(prior_a, prior_b, base + i1))
-    k0, k1, K_0, K_1, sigma_0, sigma_1 = two_from_prior(v0, u0, v1, u1, record, guide, prior, topic)
-    u0, u1 = unit(bits(key_a, key_b, base + i0)), unit(bits(key_a, key_b, base + i1))
-    topics0 = uint32(old0 | uint32(k0 << uint32(16)))
-    topics1 = uint32(old1 | uint32(k1 << uint32(16)))
-    row0, row1 = uint32(v0 * uint32(width)), uint32(v1 * uint32(width))
-    return row0, row1, topics0, topics1, u0, u1, sigma_0, sigma_1, K_0, K_1
-
-
 @cache
-def z_short(
-    log_lanes: int, dense: bool, block: int, reads: int = 2, resumes: bool = False
-) -> Any:
+def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> Any:
     """Return the kernel for groups of 2**log_lanes lanes in blocks of so many threads.
 
     Rows of Phi are dense or bitmaps.
@@ -147,12 +132,11 @@ def z_short(
     assert not resumes or log_lanes == WARP
     lanes = 1 << log_lanes
     group = (1 << lanes) - 1
-    chunk = reads * lanes  # tokens of a document that are read at once, one or two by each lane
 
     @cuda.jit
     def draw(
         order, n_documents, doc_ptr, word, z, lists, listed, base,
-        record, rows, weight, guide, prior, topic, n, K, width, room, keeps,
+        record, rows, weight, guide, prior, topic, n, K, width, room,
         key_a, key_b, prior_a, prior_b, progress, stopped, work, bucket,
     ):  # fmt: skip
         mine = cuda.shared.array(0, uint32)
@@ -163,8 +147,8 @@ def z_short(
         leader = int32(lane - place)
         last = int32(leader + int32(lanes - 1))
         us = uint32(uint32(group) << uint32(leader))  # the lanes of this document
-        at = uint32(uint32(TOKEN_WORDS * reads) * stride + tid)  # where this lane's stretch begins
-        tokens = uint32(uint32(4 * reads) * stride)  # where rows and topics of tokens begin
+        at = uint32(uint32(TOKEN_WORDS) * stride + tid)  # where this lane's stretch begins
+        tokens = uint32(uint32(4) * stride)  # where rows and topics of tokens begin
         groups = uint32(stride >> uint32(log_lanes))
         number = uint32(uint32(cuda.blockIdx.x) * groups + (tid >> uint32(log_lanes)))
         my_slot = uint32(uint32(tid >> uint32(log_lanes)) * uint32(2))
@@ -180,7 +164,7 @@ def z_short(
             K_d_begun = int32((progress[d] >> uint32(12)) & uint32(4095))
             counted = int32(b + int32(progress[d] >> uint32(24)))
         kept = uint32(uint32(room) * stride)  # from an entry to its weight, for the first ones
-        kept_end = uint32(at + uint32(keeps) * stride)
+        kept_end = uint32(at + uint32(KEPT) * stride)
         longest = most_of_warp(L)
         c = load_list(mine, stride, at, lists, begin, K_d, place, int32(lanes))
         even = int32((most_of_warp(c) + int32(4)) // int32(5) * int32(5))
@@ -191,30 +175,24 @@ def z_short(
                 cuda.syncwarp(FULL)
                 c = load_list(mine, stride, at, lists, begin, size, place, int32(lanes))
                 even = int32((most_of_warp(c) + int32(4)) // int32(5) * int32(5))
-            # Each lane reads two tokens, and draws the topics they take if they take the prior's.
-            i0 = uint64(begin + int64(b + place))
+            # Each lane reads a token, and draws the topic it takes if it takes the prior's.
+            i = uint64(begin + int64(b + place))
+            my_token = uint32(uint32(place) * groups * uint32(2) + my_slot)
             if int32(b + place) < L:
-                second = reads == 2 and int32(b + place + int32(lanes)) < L
-                i1 = uint64(i0 + uint64(lanes)) if second else i0
-                row0, row1, topics0, topics1, u0, u1, sigma_0, sigma_1, K_0, K_1 = read_tokens(
-                    i0, i1, uint64(base), width, word, z, record, guide, prior, topic,
-                    key_a, key_b, prior_a, prior_b,
-                )  # fmt: skip
-                slot = uint32(uint32(place) * groups * uint32(2) + my_slot)
-                draws[slot], draws[uint32(slot + uint32(1))] = u0, sigma_0
-                mine[uint32(tokens + slot)] = row0
-                mine[uint32(tokens + slot + uint32(1))] = topics0
+                v, old = uint32(word[i]), uint32(z[i])
+                of_prior, K_v, sigma_a = from_prior(
+                    v, unit(bits(prior_a, prior_b, uint64(base) + i)), record, guide, prior, topic
+                )
+                draws[my_token] = unit(bits(key_a, key_b, uint64(base) + i))
+                draws[uint32(my_token + uint32(1))] = sigma_a
+                mine[uint32(tokens + my_token)] = uint32(v * uint32(width))
+                mine[uint32(tokens + my_token + uint32(1))] = uint32(
+                    old | uint32(uint32(of_prior) << uint32(16))
+                )
                 if not resumes or int32(b + place) >= counted:
-                    steps = uint32(steps + uint32(min(K_d_begun, K_0)))
-                if second:
-                    slot = uint32(slot + groups * uint32(2 * lanes))
-                    draws[slot], draws[uint32(slot + uint32(1))] = u1, sigma_1
-                    mine[uint32(tokens + slot)] = row1
-                    mine[uint32(tokens + slot + uint32(1))] = topics1
-                    if not resumes or int32(b + place + int32(lanes)) >= counted:
-                        steps = uint32(steps + uint32(min(K_d_begun, K_1)))
+                    steps = uint32(steps + uint32(min(K_d_begun, K_v)))
             cuda.syncwarp(FULL)
-            turns = min(int32(chunk), int32(longest - b))
+            turns = min(int32(lanes), int32(longest - b))
             turn = int32(0)
             slot = my_slot
             while turn < turns:
@@ -314,7 +292,7 @@ def z_short(
                         c = load_list(mine, stride, at, lists, begin, size, place, int32(lanes))
                         if alive and size > int32(lanes) * int32(room - int32(1)):
                             done_until = int32(b + turn + int32(1))  # all are full
-                            ahead = int32(min(L, int32(b + int32(chunk))) - done_until)
+                            ahead = int32(min(L, int32(b + int32(lanes))) - done_until)
                             L = done_until  # another launch goes on
                             if place == int32(0):
                                 progress[d] = uint32(
@@ -326,22 +304,18 @@ def z_short(
                 turn = int32(turn + int32(1))
                 slot = uint32(slot + groups * uint32(2))
             cuda.syncwarp(FULL)
-            for half in range(reads):
-                t = int32(place + int32(half) * int32(lanes))
-                if int32(b + t) < L:
-                    slot = uint32(tokens + uint32(t) * groups * uint32(2) + my_slot)
-                    row, topics = mine[slot], mine[uint32(slot + uint32(1))]
-                    old, new = uint32(topics & uint32(TOPIC)), uint32(topics >> uint32(16))
-                    if new != old:
-                        i = uint64(begin + int64(b + t))
-                        z[i] = uint16(new)
-                        cell = uint64(row)
-                        if not dense:
-                            cell = uint64(uint64(uint32(word[i])) * uint64(uint32(K)))
-                        cuda.atomic.sub(n, uint64(cell + uint64(old)), uint32(1))
-                        cuda.atomic.add(n, uint64(cell + uint64(new)), uint32(1))
+            if int32(b + place) < L:
+                topics = mine[uint32(tokens + my_token + uint32(1))]
+                old, new = uint32(topics & uint32(TOPIC)), uint32(topics >> uint32(16))
+                if new != old:
+                    z[i] = uint16(new)
+                    cell = uint64(mine[uint32(tokens + my_token)])
+                    if not dense:
+                        cell = uint64(uint64(uint32(word[i])) * uint64(uint32(K)))
+                    cuda.atomic.sub(n, uint64(cell + uint64(old)), uint32(1))
+                    cuda.atomic.add(n, uint64(cell + uint64(new)), uint32(1))
             cuda.syncwarp(FULL)
-            b = int32(b + int32(chunk))
+            b = int32(b + int32(lanes))
         size = store_list(mine, stride, at, lists, begin, c, place, int32(lanes), last)
         if L > int32(0) and place == int32(0):
             listed[d] = uint16(size)
