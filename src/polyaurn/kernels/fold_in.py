@@ -5,7 +5,9 @@ down. A token's weight for topic k, (alpha[k] + m[k]) phi[k, v], falls into thre
 `polyaurn.kernels.collapsed`: over the topics of the word, of the document, and over all, the
 last of which is known beforehand. A token costs as much as its word has topics.
 
-What is drawn for a document depends on its words and the seed alone, not on its neighbours.
+What is drawn for a document depends on its words and the seed alone, not on its neighbours: sums
+begin anew with it, and alpha[k] + m[k] is made from its parts, never counted up and down.
+`polyaurn.gpu.fold_in` does the same sums in the same order.
 """
 
 from typing import NamedTuple
@@ -14,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from polyaurn.kernels.chance import bits, unit
+from polyaurn.kernels.chance import bits, log_of, unit
 from polyaurn.state import F64, I64, U16, Priors, topic_word_mass
 
 _FNV, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -91,22 +93,22 @@ def choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running
 
 
 @njit(cache=True)
-def enter(k, M, K_d, share, m, a_m, topics, where):
+def enter(k, M, K_d, share, alpha, m, a_m, topics, where):
     """Add a token of topic k to a document."""
     if m[k] == 0:
         topics[K_d] = k
         where[k] = K_d
         K_d += 1
     m[k] += 1
-    a_m[k] += 1.0
+    a_m[k] = alpha[k] + m[k]
     return M + share[k], K_d
 
 
 @njit(cache=True)
-def leave(k, M, K_d, share, m, a_m, topics, where):
+def leave(k, M, K_d, share, alpha, m, a_m, topics, where):
     """Take a token of topic k out of a document."""
     m[k] -= 1
-    a_m[k] -= 1.0
+    a_m[k] = alpha[k] + m[k]
     if m[k] == 0:
         K_d -= 1
         topics[where[k]] = topics[K_d]
@@ -145,13 +147,13 @@ def fold_documents(
             for i in range(begin, end):
                 v = word[i]
                 if sweep > 0:
-                    M, K_d = leave(z[i - begin], M, K_d, share, m, a_m, topics, where)
+                    M, K_d = leave(z[i - begin], M, K_d, share, alpha, m, a_m, topics, where)
                 Q, all_ = weigh(v, M, first, topic, weight, beta, prior, a_m, running)
                 u = unit(bits(a, key_b, draw)) * all_
                 draw += np.uint64(1)
                 k = choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running)
                 z[i - begin] = k
-                M, K_d = enter(k, M, K_d, share, m, a_m, topics, where)
+                M, K_d = enter(k, M, K_d, share, alpha, m, a_m, topics, where)
             if sweep >= burn_in:
                 for j in range(K_d):
                     total[topics[j]] += m[topics[j]]
@@ -167,6 +169,31 @@ def fold_documents(
         ends[d - lo + 1] = at
 
 
+@njit(cache=True)
+def average_particles(p):
+    """Return log p(w) and its error from p of each token given those before it, by each particle."""
+    particles = p.shape[1]
+    level = 0.0
+    without = np.zeros(particles, np.float64)  # log p by all particles but one
+    for i in range(len(p)):
+        sum_i = p[i].sum()
+        level += log_of(sum_i / particles)
+        if particles > 1:
+            for r in range(particles):
+                without[r] += log_of((sum_i - p[i, r]) / (particles - 1))
+    if particles == 1:
+        return level, np.nan
+    spread = ((without - without.mean()) ** 2).sum()  # the jackknife over particles
+    return level, np.sqrt((particles - 1) / particles * spread)
+
+
+@njit(nogil=True, cache=True)
+def average_documents(lo, hi, doc_ptr, p, level, error):
+    """Write `average_particles` of some documents; p holds a row for each token."""
+    for d in range(lo, hi):
+        level[d], error[d] = average_particles(p[doc_ptr[d] : doc_ptr[d + 1]])
+
+
 @njit(nogil=True, cache=True)
 def score_left_to_right(
     lo, hi, doc_ptr, word, particles, first, topic, weight, share, beta, alpha, prior,
@@ -179,7 +206,6 @@ def score_left_to_right(
     topics, where = np.empty(K, np.uint16), np.empty(K, np.int64)
     running = np.empty(K + 1, np.float64)
     alpha_all = alpha.sum()
-    without = np.empty(particles, np.float64)  # log p by all particles but one
     for d in range(lo, hi):
         begin, n_d = doc_ptr[d], doc_ptr[d + 1] - doc_ptr[d]
         a = key_a ^ hash_words(word, begin, begin + n_d)
@@ -191,7 +217,7 @@ def score_left_to_right(
             for i in range(n_d):
                 for before in range(i):
                     v = word[begin + before]
-                    M, K_d = leave(z[before], M, K_d, share, m, a_m, topics, where)
+                    M, K_d = leave(z[before], M, K_d, share, alpha, m, a_m, topics, where)
                     Q, all_ = weigh(v, M, first, topic, weight, beta, prior, a_m, running)
                     u = unit(bits(a, key_b, draw)) * all_
                     draw += np.uint64(1)
@@ -199,7 +225,7 @@ def score_left_to_right(
                         v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running
                     )
                     z[before] = k
-                    M, K_d = enter(k, M, K_d, share, m, a_m, topics, where)
+                    M, K_d = enter(k, M, K_d, share, alpha, m, a_m, topics, where)
                 v = word[begin + i]
                 Q, all_ = weigh(v, M, first, topic, weight, beta, prior, a_m, running)
                 p[i, r] = all_ / (i + alpha_all)
@@ -207,22 +233,11 @@ def score_left_to_right(
                 draw += np.uint64(1)
                 k = choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running)
                 z[i] = k
-                M, K_d = enter(k, M, K_d, share, m, a_m, topics, where)
+                M, K_d = enter(k, M, K_d, share, alpha, m, a_m, topics, where)
             for j in range(K_d):
                 m[topics[j]] = 0
                 a_m[topics[j]] = alpha[topics[j]]
-        level[d] = 0.0
-        without[:] = 0.0
-        for i in range(n_d):
-            sum_i = p[i].sum()
-            level[d] += np.log(sum_i / particles)
-            if particles > 1:
-                for r in range(particles):
-                    without[r] += np.log((sum_i - p[i, r]) / (particles - 1))
-        error[d] = np.nan
-        if particles > 1:  # the jackknife over particles
-            spread = ((without - without.mean()) ** 2).sum()
-            error[d] = np.sqrt((particles - 1) / particles * spread)
+        level[d], error[d] = average_particles(p)
 
 
 @njit(nogil=True, cache=True)
