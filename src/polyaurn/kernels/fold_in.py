@@ -19,7 +19,7 @@ from numba import njit
 from polyaurn.kernels.chance import bits, log_of, unit
 from polyaurn.state import F64, I64, U16, Priors, topic_word_mass
 
-_FNV, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+FNV, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
 
 class Topics(NamedTuple):
@@ -54,9 +54,9 @@ def fix_topics(topic_word_counts: sp.csr_matrix, priors: Priors) -> Topics:
 @njit(cache=True)
 def hash_words(word, begin, end):
     """Return 64 bits that stand for a document's words (FNV-1a over numbers)."""
-    h = _FNV
+    h = FNV
     for i in range(begin, end):
-        h = (h ^ np.uint64(word[i])) * _PRIME
+        h = (h ^ np.uint64(word[i])) * PRIME
     return h
 
 
@@ -171,7 +171,7 @@ def fold_documents(
 
 @njit(cache=True)
 def average_particles(p):
-    """Return log p(w) and its error from p of each token given those before it, by each particle."""
+    """Return log p(w) and its error, given p[i, r] of token i by particle r."""
     particles = p.shape[1]
     level = 0.0
     without = np.zeros(particles, np.float64)  # log p by all particles but one
