@@ -222,6 +222,8 @@ def test_n_grams_of_texts_are_known():
         (lambda lda: lda.model_.transform(["x"], kept=0), "'kept' parameter must be a whole"),
         (lambda lda: left_to_right(lda, lda.corpus_, 0), "'particles' parameter must be a whole"),
         (lambda lda: left_to_right("model", lda.corpus_), "'model' parameter must be a TopicModel"),
+        (lambda lda: lda.model_.transform(["x"], device="tpu"), "'device' parameter must be one"),
+        (lambda lda: left_to_right(lda, lda.corpus_, device=1), "'device' parameter must be one"),
     ],
 )  # fmt: skip
 def test_bad_documents_are_one_sentence(trained, call, message):

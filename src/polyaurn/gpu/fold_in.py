@@ -12,12 +12,12 @@ has topics: a single very long document is as slow as one warp is. Indices are u
 matters, which spares the question whether they count from the end.
 """
 
+from numba import float64, int32, int64, uint16, uint32, uint64
+
 from polyaurn.gpu.chance import FULL, bits, plus, times, unit
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.gpu.warp import before, votes
 from polyaurn.kernels import fold_in as plain
-
-from numba import float64, int32, int64, uint16, uint32, uint64  # isort: skip
 
 _FNV, _PRIME = int(plain.FNV), int(plain.PRIME)
 _IN_A_ROW = 8  # additions without a question between them
@@ -72,7 +72,9 @@ def weigh(v, M, K, first, topic, weight, beta, alpha, prior, m, running, row):
         x = 0.0
         if j < length:
             k = int64(topic[uint64(start + j)])
-            x = times(weight[uint64(start + j)], plus(alpha[uint64(k)], float64(m[uint64(row + k)])))
+            x = times(
+                weight[uint64(start + j)], plus(alpha[uint64(k)], float64(m[uint64(row + k)]))
+            )
         Q, until = add_in_turn(Q, x, int32(min(length - low, int64(32))))
         if j < length:
             running[uint64(row + j)] = until
@@ -193,9 +195,7 @@ def fold_documents(
                 v = int64(word[i])
                 if sweep > 0:
                     M, K_d = leave(int64(z[i]), M, K_d, share, m, topics, where, row)
-                Q, all_ = weigh(
-                    v, M, K, first, topic, weight, beta, alpha, prior, m, running, row
-                )
+                Q, all_ = weigh(v, M, K, first, topic, weight, beta, alpha, prior, m, running, row)
                 u = times(unit(bits(a, key_b, index)), all_)
                 index = uint64(index + uint64(1))
                 k = choose(
@@ -278,9 +278,7 @@ def score_left_to_right(
                 v = int64(word[begin + j])
                 if j < i:
                     M, K_d = leave(int64(z[mine + j]), M, K_d, share, m, topics, where, row)
-                Q, all_ = weigh(
-                    v, M, K, first, topic, weight, beta, alpha, prior, m, running, row
-                )
+                Q, all_ = weigh(v, M, K, first, topic, weight, beta, alpha, prior, m, running, row)
                 u = times(unit(bits(a, key_b, index)), all_)
                 index = uint64(index + uint64(1))
                 k = choose(

@@ -13,7 +13,8 @@ from polyaurn.rng import Key
 from polyaurn.state import F64, I64
 from polyaurn.workers import Workers
 
-BLOCK = 128  # threads, four warps
+_WARPS_A_BLOCK = 4
+_BLOCK = 32 * _WARPS_A_BLOCK  # threads
 _MOST_WARPS = 8_192
 _RESERVE = 1 << 28  # bytes left to the driver and to kernels
 _BATCH_BYTES = 1 << 30  # a larger one is not faster, and takes as much of the computer's memory
@@ -55,7 +56,7 @@ def fold(
         begins, lengths = device.empty(n, np.int64), device.empty(n, np.int64)
         found, sums = device.empty(size, np.uint16), device.empty(size, np.int64)
         z = device.empty(len(word), np.uint16)
-        fold_in.fold_documents[device.blocks(n), BLOCK](
+        fold_in.fold_documents[device.blocks(n), _BLOCK](
             order, np.int64(n), doc_ptr, word, z, np.int64(burn_in), np.int64(kept), np.int64(K),
             *device.topics, *address, *device.state, queue, begins, lengths, found, sums,
         )  # fmt: skip
@@ -108,7 +109,7 @@ def left_to_right(
         queue = device.empty(1, np.uint64, zeros=True)
         z = device.empty(len(word) * particles, np.uint16)
         p = device.empty(len(word) * particles, np.float64)
-        fold_in.score_left_to_right[device.blocks(n * particles), BLOCK](
+        fold_in.score_left_to_right[device.blocks(n * particles), _BLOCK](
             order, np.int64(n), doc_ptr, word, z, np.int64(particles), np.int64(K),
             *device.topics, alpha_all, *address, *device.state, queue, p,
         )  # fmt: skip
@@ -130,25 +131,23 @@ class _Device:
         model = sum(array.nbytes for array in topics)
         row = len(topics.alpha) * sum(np.dtype(kind).itemsize for kind in state)
         spare = toolkit.free_bytes() - _RESERVE - model
-        self.warps = max(1, min(_MOST_WARPS, items, spare // 2 // row))
-        in_blocks = 4 * self.blocks(self.warps)
-        spare = min((spare - in_blocks * row) // 2, _BATCH_BYTES)  # the one before is still there
+        self.warps = max(1, int(min(_MOST_WARPS, items, spare // 2 // row)))
+        in_blocks = _WARPS_A_BLOCK * self.blocks(self.warps)
+        spare = (spare - in_blocks * row) // 2  # a batch is still there when the next one comes
         most = int(sizes.max(initial=0))
         if spare < most:
+            need = _RESERVE + model + in_blocks * row + 2 * most
             raise InputError(
-                f"The model and the longest document need about {(model + 4 * row + most) / 1e6:,.0f} "
-                f"MB of GPU memory, and {toolkit.free_bytes() / 1e6:,.0f} MB are free, some of them "
-                "kept for the driver. Use device='cpu'."
+                f"The model and the longest document need about {need / 1e6:,.0f} MB of GPU "
+                f"memory, and {toolkit.free_bytes() / 1e6:,.0f} MB are free. Use device='cpu'."
             )
-        self.batches = _cut(sizes, spare)
+        self.batches = _cut(sizes, max(most, min(spare, _BATCH_BYTES)))
         self.topics = [_put(array) for array in topics]
-        self.state = [
-            self.empty(in_blocks * len(topics.alpha), kind, zeros=True) for kind in state
-        ]
+        self.state = [self.empty(in_blocks * len(topics.alpha), kind, zeros=True) for kind in state]
 
     def blocks(self, items: int) -> int:
-        """Return how many blocks of threads have a warp for each piece of work, or all there are."""
-        return -(-min(self.warps, items) // (BLOCK // 32))
+        """Return how many blocks of threads have a warp for each item, or all there are."""
+        return -(-min(self.warps, items) // _WARPS_A_BLOCK)
 
     @staticmethod
     def bring(known: Known, lo: int, hi: int) -> tuple[Any, int, Any, Any]:
