@@ -61,12 +61,13 @@ def hash_words(word, begin, end):
 
 
 @njit(cache=True)
-def weigh(v, M, first, topic, weight, beta, prior, a_m, running):
+def weigh(v, M, first, topic, weight, beta, alpha, prior, m, running):
     """Sum a token's weights; the part of the word's topics is left in `running`."""
     Q = 0.0
     start = first[v]
     for j in range(first[v + 1] - start):
-        Q += weight[start + j] * a_m[topic[start + j]]
+        k = topic[start + j]
+        Q += weight[start + j] * (alpha[k] + m[k])
         running[j] = Q
     return Q, Q + beta[v] * (M + prior[-1])
 
@@ -93,23 +94,21 @@ def choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running
 
 
 @njit(cache=True)
-def enter(k, M, K_d, share, alpha, m, a_m, topics, where):
+def enter(k, M, K_d, share, m, topics, where):
     """Add a token of topic k to a document."""
-    if m[k] == 0:
+    if m[k] == 0.0:
         topics[K_d] = k
         where[k] = K_d
         K_d += 1
-    m[k] += 1
-    a_m[k] = alpha[k] + m[k]
+    m[k] += 1.0
     return M + share[k], K_d
 
 
 @njit(cache=True)
-def leave(k, M, K_d, share, alpha, m, a_m, topics, where):
+def leave(k, M, K_d, share, m, topics, where):
     """Take a token of topic k out of a document."""
-    m[k] -= 1
-    a_m[k] = alpha[k] + m[k]
-    if m[k] == 0:
+    m[k] -= 1.0
+    if m[k] == 0.0:
         K_d -= 1
         topics[where[k]] = topics[K_d]
         where[topics[K_d]] = where[k]
@@ -127,8 +126,7 @@ def fold_documents(
     ends[d - lo + 1], in increasing order of topic.
     """
     K = len(alpha)
-    m = np.zeros(K, np.int64)
-    a_m = alpha.copy()  # alpha + m
+    m = np.zeros(K, np.float64)
     topics, where = np.empty(K, np.uint16), np.empty(K, np.int64)
     running = np.empty(K + 1, np.float64)
     total = np.zeros(K, np.int64)
@@ -147,19 +145,18 @@ def fold_documents(
             for i in range(begin, end):
                 v = word[i]
                 if sweep > 0:
-                    M, K_d = leave(z[i - begin], M, K_d, share, alpha, m, a_m, topics, where)
-                Q, all_ = weigh(v, M, first, topic, weight, beta, prior, a_m, running)
+                    M, K_d = leave(z[i - begin], M, K_d, share, m, topics, where)
+                Q, all_ = weigh(v, M, first, topic, weight, beta, alpha, prior, m, running)
                 u = unit(bits(a, key_b, draw)) * all_
                 draw += np.uint64(1)
                 k = choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running)
                 z[i - begin] = k
-                M, K_d = enter(k, M, K_d, share, alpha, m, a_m, topics, where)
+                M, K_d = enter(k, M, K_d, share, m, topics, where)
             if sweep >= burn_in:
                 for j in range(K_d):
-                    total[topics[j]] += m[topics[j]]
+                    total[topics[j]] += np.int64(m[topics[j]])
         for j in range(K_d):
-            m[topics[j]] = 0
-            a_m[topics[j]] = alpha[topics[j]]
+            m[topics[j]] = 0.0
         for k in range(K):
             if total[k] > 0:
                 found[at] = k
@@ -201,8 +198,7 @@ def score_left_to_right(
 ):  # fmt: skip
     """Estimate log p(w) of some documents, left to right; see `polyaurn.evaluate.left_to_right`."""
     K = len(alpha)
-    m = np.zeros(K, np.int64)
-    a_m = alpha.copy()
+    m = np.zeros(K, np.float64)
     topics, where = np.empty(K, np.uint16), np.empty(K, np.int64)
     running = np.empty(K + 1, np.float64)
     alpha_all = alpha.sum()
@@ -215,28 +211,21 @@ def score_left_to_right(
         for r in range(particles):
             M, K_d = 0.0, 0
             for i in range(n_d):
-                for before in range(i):
-                    v = word[begin + before]
-                    M, K_d = leave(z[before], M, K_d, share, alpha, m, a_m, topics, where)
-                    Q, all_ = weigh(v, M, first, topic, weight, beta, prior, a_m, running)
+                for t in range(i + 1):  # the tokens before it once more, then token i itself
+                    v = word[begin + t]
+                    if t < i:
+                        M, K_d = leave(z[t], M, K_d, share, m, topics, where)
+                    Q, all_ = weigh(v, M, first, topic, weight, beta, alpha, prior, m, running)
                     u = unit(bits(a, key_b, draw)) * all_
                     draw += np.uint64(1)
                     k = choose(
                         v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running
                     )
-                    z[before] = k
-                    M, K_d = enter(k, M, K_d, share, alpha, m, a_m, topics, where)
-                v = word[begin + i]
-                Q, all_ = weigh(v, M, first, topic, weight, beta, prior, a_m, running)
+                    z[t] = k
+                    M, K_d = enter(k, M, K_d, share, m, topics, where)
                 p[i, r] = all_ / (i + alpha_all)
-                u = unit(bits(a, key_b, draw)) * all_
-                draw += np.uint64(1)
-                k = choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running)
-                z[i] = k
-                M, K_d = enter(k, M, K_d, share, alpha, m, a_m, topics, where)
             for j in range(K_d):
-                m[topics[j]] = 0
-                a_m[topics[j]] = alpha[topics[j]]
+                m[topics[j]] = 0.0
         level[d], error[d] = average_particles(p)
 
 
