@@ -90,11 +90,53 @@ def install() -> None:
 
 
 def main() -> None:
-    """Compare a few sweeps with the CPU's."""
+    """Compare what the kernels draw with what the CPU's do."""
     import warnings
 
     warnings.simplefilter("ignore")
     install()
+    compare_new_documents()
+    compare_sweeps()
+
+
+def compare_new_documents() -> None:
+    """Compare mixtures and left-to-right scores."""
+    import scipy.sparse as sp
+
+    from polyaurn import TopicModel
+    from polyaurn.evaluate.held_out import score_documents
+    from polyaurn.inference import freeze, mean_counts
+    from polyaurn.state import make_priors
+    from polyaurn.workers import Workers
+
+    rng = np.random.default_rng(2)
+    one = Workers(1)
+    for K, V, lengths in ((3, 5, [0, 1, 3]), (70, 4, [3])):
+        n = sp.csr_matrix(rng.poisson(0.8, (K, V)).astype(np.int32))
+        priors = make_priors(rng.random(K) / K + 0.01, rng.random(V) + 0.05, K, V)
+        none = sp.csr_matrix((0, K), dtype=np.int32)
+        vocab = tuple(f"w{v}" for v in range(V))
+        model = TopicModel(n, none, np.empty(0, np.uint16), vocab, (), priors)
+        word = rng.integers(0, V, sum(lengths))
+        nothing = np.zeros(len(lengths), np.int64)
+        known = freeze(np.cumsum([0, *lengths]), word, nothing, [""] * len(lengths))
+        found = [
+            (
+                mean_counts(model, known, burn_in=1, kept=2, workers=one, device=device),
+                score_documents(model, known, 2, 0, one, device),
+            )
+            for device in ("cpu", "gpu")
+        ]
+        (cpu, scores), (gpu, same_scores) = found
+        for name in ("data", "indices", "indptr"):
+            assert getattr(cpu, name).tobytes() == getattr(gpu, name).tobytes(), (name, cpu, gpu)
+        for one_way, other in zip(scores, same_scores, strict=True):
+            assert one_way.tobytes() == other.tobytes(), (scores, same_scores)
+        print(f"new documents, K = {K}: {len(word)} tokens, the same bytes", flush=True)
+
+
+def compare_sweeps() -> None:
+    """Compare a few sweeps."""
     from polyaurn.corpus import Corpus
     from polyaurn.kernels import load_kernels
     from polyaurn.sampler import sweep

@@ -219,6 +219,7 @@ class TopicModel(Views):
         kept: int = KEPT,
         random_state: Any = 0,
         n_jobs: int | None = -1,
+        device: str = "cpu",
     ) -> Any:
         """Return the mixtures of topics of documents, the topics staying as they are.
 
@@ -236,6 +237,8 @@ class TopicModel(Views):
             The seed. What a document gets depends on its words and the seed alone.
         n_jobs : int or None
             Threads; the result does not depend on it.
+        device : {"cpu", "gpu", "auto"}
+            Where to sample; the result does not depend on it.
 
         Returns
         -------
@@ -244,7 +247,7 @@ class TopicModel(Views):
         """
         return infer(
             self, X, sparse=sparse, burn_in=burn_in, kept=kept, random_state=random_state,
-            n_jobs=n_jobs,
+            n_jobs=n_jobs, device=device,
         )  # fmt: skip
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
