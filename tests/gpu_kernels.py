@@ -4,7 +4,7 @@ from unittest import mock
 
 from numba import types as t
 
-from polyaurn.gpu import phi, score, tokens
+from polyaurn.gpu import fold_in, phi, score, tokens
 from polyaurn.gpu.z_long import z_long
 from polyaurn.gpu.z_short import z_short
 
@@ -15,8 +15,12 @@ COLUMNS = (U16, U64, U16, U32, t.int32)  # guide, prior, topic, n, K
 URN = (U32, t.int32, t.int32, F64, I64, U32, U8, U32, I64, U64, I64, U16, U32, U64, t.int32,
        *KEY * 4)  # fmt: skip
 SHORT = (U32, t.int64, I64, I32, U16, U32, U16, t.int64, U64, U64, U32, *COLUMNS, t.int32, t.int32,
-         *KEY * 2, U64)  # fmt: skip
+         *KEY * 2, U32, U32, U64, t.int32)  # fmt: skip
 LONG = (U32, t.int64, I64, I32, U16, U32, t.int64, U64, U32, *COLUMNS, *KEY * 2, U64)
+
+DOCUMENTS = (U32, t.int64, I64, I32, U16)  # order, how many, doc_ptr, word, z
+FIXED_TOPICS = (I64, U16, F64, F64, F64, F64, F64)
+ROWS = (U32, U16, U16, F64)  # m, topics, where, running
 
 
 def finishing(mass):
@@ -50,14 +54,24 @@ KERNELS = {
     "score_words": (score.score_words, (U32, t.int32, t.int32, F64, F64)),
     "z_long_dense": (z_long(True), LONG),
     "z_long_packed": (z_long(False), LONG),
+    "fold_documents": (
+        fold_in.fold_documents,
+        (*DOCUMENTS, *[t.int64] * 3, *FIXED_TOPICS, *KEY, *ROWS, I64, U64, I64, I64, U16, I64),
+    ),
+    "score_left_to_right": (
+        fold_in.score_left_to_right,
+        (*DOCUMENTS, *[t.int64] * 2, *FIXED_TOPICS, t.float64, *KEY, *ROWS, U64, F64),
+    ),
     **{
         f"z_short_{1 << log_lanes}_{'dense' if dense else 'packed'}": (
-            z_short(log_lanes, dense),
+            z_short(log_lanes, dense, 128),
             SHORT,
         )
         for log_lanes in (2, 3, 4, 5)
         for dense in (True, False)
     },
+    "z_resumed_dense": (z_short(5, True, 32, True), SHORT),
+    "z_resumed_packed": (z_short(5, False, 32, True), SHORT),
 }
 
 

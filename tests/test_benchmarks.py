@@ -1,6 +1,7 @@
 """Each benchmark program runs once, tiny, so that it cannot rot. Speed is not judged here."""
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,9 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 TINY = ("--corpus", "tiny")
 
 
-def run(program, *arguments):
+def run(program, *arguments, saves=True):
     done = subprocess.run(
-        [sys.executable, BENCHMARKS / program, "--no-save", *arguments],
+        [sys.executable, BENCHMARKS / program, *["--no-save"] * saves, *arguments],
         capture_output=True, text=True, check=False, cwd=BENCHMARKS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -37,6 +38,13 @@ def test_held_out_runs():
     out = run("held_out.py", *TINY, "--topics", "3", "--seeds", "2", "--sweeps", "5",
               "--documents", "8", "--particles", "2")  # fmt: skip
     assert out.count("Welch's test: p = ") == 2
+
+
+def test_gpu_inference_runs():
+    out = run("gpu_inference.py", "--tiny", "--devices", "cpu", "--topics", "4", saves=False)
+    (found,) = json.loads(out)["results"]
+    assert found["transform_cpu_seconds"] > 0
+    assert found["left_to_right_cpu_seconds"] > 0
 
 
 def test_spread_runs():

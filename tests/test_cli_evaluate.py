@@ -101,3 +101,24 @@ def test_evaluate_tells_how_good_a_model_is(run, model, tmp_path):  # noqa: F811
     code, _, err = run("evaluate", model, "nowhere.txt", "--particles", 0)
     assert code == 2
     assert "'--particles' option must be a whole number" in err
+
+
+def test_a_device_that_is_none(run, model, tmp_path):  # noqa: F811
+    for command in (("infer", "--out", "d.csv"), ("evaluate",)):
+        name, *more = command
+        code, _, err = run(name, model, tmp_path / "new.txt", *more, "--device", "tpu")
+        assert code == 2
+        assert "'--device' option must be one of 'cpu', 'gpu', 'auto'. Got 'tpu'" in err
+    assert not (tmp_path / "d.csv").exists()
+
+
+def test_without_a_gpu_the_cpu_runs_and_it_is_said(run, model, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("polyaurn.devices.missing_for_gpu", lambda: "there is none")
+    for device in ("cpu", "auto"):
+        code, _, err = run("infer", model, "new.txt", "--out", f"{device}.csv", "--device", device)
+        assert code == 0
+        assert ("Note: Running on the CPU: there is none." in err) == (device == "auto")
+    assert (tmp_path / "cpu.csv").read_bytes() == (tmp_path / "auto.csv").read_bytes()
+    code, _, err = run("evaluate", model, "new.txt", "--device", "gpu")
+    assert code == 2
+    assert "but there is none" in err

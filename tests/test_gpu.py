@@ -109,3 +109,22 @@ def test_a_corpus_that_does_not_fit_is_streamed(corpus, monkeypatch):
     monkeypatch.setenv("POLYAURN_GPU_MEMORY", str(max(22 * longest, 5 * corpus.n_tokens) + 22))
     assert_same(corpus, 40, "polya-urn")
     assert_same(corpus, 40, "partially-collapsed")
+
+
+@pytest.mark.parametrize("K", [100, 1000])
+def test_lists_that_find_no_room_go_on_in_another_launch(K, monkeypatch):
+    from polyaurn.gpu import steps
+    from polyaurn.gpu.buckets import Shape
+
+    launches = []
+
+    def tight(n_listed, longest, log_lanes, n_topics):
+        launches.append(n_listed)
+        if n_listed >= 2048:  # of documents that stopped: the room they need
+            return Shape(-(-min(longest, n_topics) // 32) + 1, 32)
+        return Shape(-(-n_listed // (1 << log_lanes)) + 1, 128)
+
+    monkeypatch.setattr(steps, "shape_for", tight)
+    assert_same(CORPORA["medium"](), K, "polya-urn")
+    assert_same(CORPORA["all lengths"](), K, "polya-urn")
+    assert 2048 in launches

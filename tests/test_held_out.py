@@ -75,10 +75,13 @@ def scores_with(fault, monkeypatch, particles=4000):
     return np.abs(score.log_likelihood - exact) / np.maximum(score.error, 1e-12)
 
 
+ALPHA_LEFT_OUT = ("* (alpha[k] + m[k])", "* m[k]")
+
+
 @pytest.mark.parametrize(
     "fault",
     [
-        [("a_m[k] -= 1.0\n", "pass\n")],  # the token at hand stays in m
+        [ALPHA_LEFT_OUT],
         [("p[i, r] = all_ / (i + alpha_all)", "p[i, r] = all_ / (i + 1 + alpha_all)")],
         [("Q + beta[v] * (M + prior[-1])", "Q + beta[v] * M")],
     ],
@@ -107,7 +110,7 @@ def test_mixtures_are_the_enumerated_posterior_means():
 
 
 def test_mixtures_of_a_broken_fold_in_are_seen(monkeypatch):
-    broken = plant("fold_in", ("a_m[k] -= 1.0\n", "pass\n"))
+    broken = plant("fold_in", ALPHA_LEFT_OUT)
     monkeypatch.setattr("polyaurn.kernels.fold_in.fold_documents", broken.fold_documents)
     model = tiny_model(3, 3, seed=4)
     theta = model.transform(corpus_of(DOCUMENTS), burn_in=10, kept=4000)
@@ -141,7 +144,10 @@ def test_a_document_does_not_depend_on_its_neighbours(trained):
     for d in (0, 7, test.n_documents - 1):
         alone = test.select([d])
         assert lda.transform(alone).tobytes() == whole[d : d + 1].tobytes()
-        assert left_to_right(lda, alone, 5).log_likelihood[0] == scores.log_likelihood[d]
+    for d in range(50):  # to the last bit, also where topics came and went in documents before
+        alone = left_to_right(lda, test.select([d]), 5)
+        assert alone.log_likelihood[0] == scores.log_likelihood[d]
+        assert alone.error[0] == scores.error[d]
     order = np.arange(test.n_documents)[::-1]
     assert lda.transform(test.select(order)).tobytes() == whole[::-1].copy().tobytes()
     lda.set_params(n_jobs=1)
@@ -213,6 +219,8 @@ def test_n_grams_of_texts_are_known():
         (lambda lda: lda.model_.transform(["x"], kept=0), "'kept' parameter must be a whole"),
         (lambda lda: left_to_right(lda, lda.corpus_, 0), "'particles' parameter must be a whole"),
         (lambda lda: left_to_right("model", lda.corpus_), "'model' parameter must be a TopicModel"),
+        (lambda lda: lda.model_.transform(["x"], device="tpu"), "'device' parameter must be one"),
+        (lambda lda: left_to_right(lda, lda.corpus_, device=1), "'device' parameter must be one"),
     ],
 )  # fmt: skip
 def test_bad_documents_are_one_sentence(trained, call, message):

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from polyaurn.cli_steps import number_or_word, prior
+from polyaurn.cli_steps import note, number_or_word, prior
 from polyaurn.errors import InputError
 
 
@@ -67,6 +67,22 @@ def check_chance(seed: int, threads: int) -> dict[str, Any]:
 
     count_threads(threads)
     return {"random_state": check_seed(seed), "n_jobs": threads}
+
+
+def choose_device(device: str, sampler: str, *, quiet: bool) -> str:
+    """Return where sweeps run, "cpu" or "gpu"; say so where it is not as was hoped."""
+    import warnings
+
+    from polyaurn.devices import check_device
+    from polyaurn.errors import DeviceWarning
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", DeviceWarning)
+        chosen = check_device(device, sampler)
+    if said and not quiet:
+        note(f"Note: {said[0].message}")
+    return chosen
 
 
 def check_words(words: int) -> None:

@@ -9,6 +9,7 @@ from polyaurn.cli_checks import check_chance, check_priors
 from polyaurn.cli_options import (
     INTERRUPTED,
     CorpusPath,
+    Device,
     Force,
     Json,
     MhSteps,
@@ -40,6 +41,7 @@ def infer(
     ],
     seed: Annotated[int, typer.Option(help="The same seed gives the same mixtures.")] = 0,
     threads: Threads = -1,
+    device: Device = "cpu",
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -50,6 +52,7 @@ def infer(
 
     Example: polyaurn infer model new.csv --text-column review --out mixtures.csv
     """
+    from polyaurn.devices import check_device
     from polyaurn.inference import in_words_of
     from polyaurn.mixturefiles import check_mixture_file, write_mixtures
     from polyaurn.progress import following
@@ -57,12 +60,14 @@ def infer(
 
     check_mixture_file(out, force=force)
     chance = check_chance(seed, threads)
+    with noting_warnings(quiet=quiet):
+        device = check_device(device)
     loaded = load(model)
     documents = read(
         corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
     )
     with noting_warnings(quiet=quiet), following("finding topics", show=not quiet):
-        theta = loaded.transform(documents, **chance)
+        theta = loaded.transform(documents, **chance, device=device)
         write_mixtures(out, documents.doc_names, theta)
     if json:
         known = in_words_of(loaded, documents)
@@ -89,6 +94,7 @@ def evaluate(
     particles: Annotated[int, typer.Option(help="Of left-to-right; more are more exact.")] = 20,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     threads: Threads = -1,
+    device: Device = "cpu",
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -101,18 +107,21 @@ def evaluate(
 
     Example: polyaurn evaluate model held-out.csv --text-column review
     """
+    from polyaurn.devices import check_device
     from polyaurn.evaluate.held_out import check_particles
     from polyaurn.progress import following
     from polyaurn.store import load
 
     check_particles(particles)
     check_chance(seed, threads)
+    with noting_warnings(quiet=quiet):
+        device = check_device(device)
     loaded = load(model)
     documents = read(
         corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
     )
     with following("scoring", show=not quiet):
-        found = score(loaded, documents, particles, seed, threads)
+        found = score(loaded, documents, particles, seed, threads, device)
     if json:
         print_json(found)
         return

@@ -8,9 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from polyaurn.cli_checks import choose_device
 from polyaurn.cli_options import (
     INTERRUPTED,
     CorpusPath,
+    Device,
     Json,
     Quiet,
     Threads,
@@ -41,6 +43,7 @@ def sweep(
     ] = "polya-urn",
     seed: Annotated[int, typer.Option(help="The first seed; the others count up from it.")] = 0,
     threads: Threads = -1,
+    device: Device = "cpu",
     test_share: Annotated[float, typer.Option(help="Share of the documents held out.")] = 0.1,
     particles: Annotated[int, typer.Option(help="Of left-to-right; more are more exact.")] = 20,
     json: Json = False,
@@ -70,6 +73,7 @@ def sweep(
         "n_jobs": threads,
     }  # fmt: skip
     wanted = list(product(*check_grid(numbers, seeds, **options)))
+    options["device"] = choose_device(device, sampler, quiet=quiet)
     folder = GridFolder(out)
     documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     try:

@@ -100,7 +100,22 @@ MhSteps = Annotated[
 Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for each topic.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for machines.")]
+Device = Annotated[
+    str,
+    typer.Option(
+        help="'cpu', 'gpu' (NVIDIA), or 'auto': a GPU where there is one. The result is the same.",
+        autocompletion=lambda: ["cpu", "gpu", "auto"],
+    ),
+]
 Threads = Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")]
+Device = Annotated[
+    str,
+    typer.Option(
+        help="Where sweeps run: 'cpu', 'gpu' (NVIDIA), or 'auto', a GPU where there is one; the "
+        "model is the same.",
+        autocompletion=lambda: ["cpu", "gpu", "auto"],
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file.")]
 READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and default
     "min_count": (MinCount, None),

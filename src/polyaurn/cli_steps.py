@@ -191,11 +191,12 @@ def score(
     particles: int,
     seed: int,
     threads: int,
+    device: str = "cpu",
 ) -> dict[str, int | float | None]:
     """Return what the evaluate command tells; values that cannot be had are None."""
     from polyaurn.evaluate import coherence, diversity, document_completion, left_to_right
 
-    options: dict[str, Any] = {"random_state": seed, "n_jobs": threads}
+    options: dict[str, Any] = {"random_state": seed, "n_jobs": threads, "device": device}
     held_out = left_to_right(model, corpus, particles, **options)
     completion = document_completion(model, corpus, **options)
     top = model.topics(10)

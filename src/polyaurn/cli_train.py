@@ -5,11 +5,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyaurn.cli_checks import check_not_both, check_trace, check_training, check_words
+from polyaurn.cli_checks import (
+    check_not_both,
+    check_trace,
+    check_training,
+    check_words,
+    choose_device,
+)
 from polyaurn.cli_config import Config, run_as_config
 from polyaurn.cli_options import (
     INTERRUPTED,
     CorpusPath,
+    Device,
     Json,
     MhSteps,
     Quiet,
@@ -58,6 +65,7 @@ def train(
             help="-1 takes all cores; the model is the same, but for 'collapsed' and 'light'.",
         ),
     ] = -1,
+    device: Device = "cpu",
     eval_every: Annotated[
         int, typer.Option(help="Compute the log posterior every so many sweeps; 0 never.")
     ] = 10,
@@ -121,7 +129,7 @@ def train(
     parameters = check_training(
         topics, sweeps, alpha, beta, sampler, seed, threads, eval_every, warm_start, phi_refreshes,
         mh_steps, learn_priors_every,
-    )  # fmt: skip
+    ) | {"device": choose_device(device, sampler, quiet=quiet)}  # fmt: skip
     strength = number_or_word(seed_strength)
     seeds = None if seed_words is None else read_seeds(seed_words, strength, sampler)
     read_every(checkpoint_every)
@@ -154,6 +162,7 @@ def demo(
     sweeps: Annotated[int, typer.Option(help="Sweeps over the corpus.")] = 300,
     seed: Annotated[int, typer.Option(help="The seed.")] = 0,
     threads: Threads = -1,
+    device: Device = "cpu",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -166,6 +175,7 @@ def demo(
     from polyaurn.store import check_target
 
     parameters = check_training(topics, sweeps, seed=seed, threads=threads)
+    parameters["device"] = choose_device(device, parameters["sampler"], quiet=quiet)
     replace = out == DEMO_FOLDER  # an earlier demo may go, a model of the user's may not
     check_target(out, force=replace, name="--out")
     with status("reading docstrings", show=not quiet) as say:

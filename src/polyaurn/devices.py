@@ -4,14 +4,16 @@ import warnings
 from importlib.util import find_spec
 from typing import Any
 
-from polyaurn.errors import InputError
+from polyaurn.errors import DeviceWarning, InputError
 from polyaurn.kernels import DEFAULT_SAMPLER, GPU_SAMPLERS
 
 DEVICES = ("cpu", "gpu", "auto")
 EXTRA = "pip install 'polyaurn[gpu]'"
 
 
-def check_device(device: Any, sampler: str = DEFAULT_SAMPLER, name: str = "device") -> str:
+def check_device(
+    device: Any, sampler: str = DEFAULT_SAMPLER, name: str = "device", *, stacklevel: int = 3
+) -> str:
     """Return "cpu" or "gpu", or refuse.
 
     Parameters
@@ -23,6 +25,8 @@ def check_device(device: Any, sampler: str = DEFAULT_SAMPLER, name: str = "devic
         What shall run there.
     name : str
         The parameter's name, for the error message.
+    stacklevel : int
+        Of the warning: how far up the user's line is.
 
     Returns
     -------
@@ -42,11 +46,11 @@ def check_device(device: Any, sampler: str = DEFAULT_SAMPLER, name: str = "devic
     if lacking is None:
         return "gpu"
     if device == "auto":
-        warnings.warn(f"Running on the CPU: {lacking}.", stacklevel=3)
+        warnings.warn(f"Running on the CPU: {lacking}.", DeviceWarning, stacklevel=stacklevel)
         return "cpu"
     raise InputError(
-        f"The '{name}' parameter is 'gpu', but {lacking}. Use device='cpu', or 'auto' to take a "
-        "GPU only where there is one."
+        f"The '{name}' parameter is 'gpu', but {lacking}. Use 'cpu', or 'auto' to take a GPU only "
+        "where there is one."
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyaurn.corpus import Corpus
-from polyaurn.state import Priors, State, pseudo_at, pseudo_sizes, topic_word_matrix
+from polyaurn.state import Priors, State, on_host, pseudo_at, pseudo_sizes, topic_word_matrix
 from polyaurn.text import document_frequency
 from polyaurn.workers import Workers
 
@@ -40,6 +40,7 @@ def log_posterior(
     from polyaurn.kernels.joint import score_documents, score_words
     from polyaurn.kernels.layout import LEAST_BLOCK, WORD_RANGES, even_ranges
 
+    state = on_host(state._replace(phi=None))
     workers = workers or Workers(1)
     alpha, beta = priors.alpha, priors.beta
     doc_ranges = even_ranges(corpus.doc_ptr, -(-corpus.n_tokens // LEAST_BLOCK))

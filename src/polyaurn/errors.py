@@ -1,4 +1,4 @@
-"""What users meet when something is wrong: bad input, said in one sentence, and a warning."""
+"""What users meet when something is wrong: errors that are one sentence, and warnings."""
 
 
 class InputError(ValueError):
@@ -7,6 +7,26 @@ class InputError(ValueError):
     The message is one sentence naming the parameter, or the file and line, with what was
     expected, what came instead, and the remedy. The command line prints it and exits with 2.
     """
+
+
+class DeviceError(InputError):
+    """A GPU that failed, or ran out of memory, while a chain ran on it.
+
+    Parameters
+    ----------
+    what : str
+        What happened, a sentence.
+    remedy : str
+        What is kept of the run, and how it goes on; a sentence.
+    """
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(f"{what} {remedy}".strip())
+        self.what = what
+
+
+class DeviceWarning(UserWarning):
+    """A chain that was to run on a GPU if there is one, and runs on the CPU."""
 
 
 class CheckpointWarning(UserWarning):

@@ -2,11 +2,13 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyaurn.errors import DeviceError, InputError
 from polyaurn.inputs import documents_to_train
 from polyaurn.keeping import Keeper, keeping
 from polyaurn.kernels import DEFAULT_SAMPLER, SAMPLERS, check_sampler
@@ -15,7 +17,8 @@ from polyaurn.model import TopicModel
 from polyaurn.progress import Report, training_line
 from polyaurn.sampler import give_all_topics, state_of, sweeps
 from polyaurn.seeding import FIXED_STRENGTH
-from polyaurn.state import Info, State, check_topics
+from polyaurn.state import Info, State, check_topics, halt_of, on_host
+from polyaurn.stopping import InterruptsWait
 from polyaurn.trained import Trained
 from polyaurn.training import (
     Callback,
@@ -56,6 +59,10 @@ class LDA(Trained):
     n_jobs : int or None
         Threads; -1 takes all cores. The result does not depend on it, unless the sampler is
         "collapsed" or "light", which are exact on one thread and approximate on several.
+    device : {"cpu", "gpu", "auto"}
+        Where sweeps run: the CPU, an NVIDIA GPU (``pip install 'polyaurn[gpu]'``), or a GPU where
+        there is one. The topics are the same in every byte, and a run begun on one may be resumed
+        on the other. A GPU runs "polya-urn" and "partially-collapsed".
     evaluate_every : int
         Compute the log posterior every so many sweeps (and after the last); 0 never.
     warm_start : {"auto", "grow", "smooth", "random"} or False
@@ -98,7 +105,8 @@ class LDA(Trained):
         of threads. Corpus and parameters must be the same; `max_iter` may be larger.
     callbacks : callable or sequence of callables, optional
         Each is called after every sweep with the state and its `Info`; one that returns True
-        ends the training there.
+        ends the training there. On a GPU the state lies there until the next sweep changes it:
+        `polyaurn.state.on_host` copies it.
     verbose : bool
         Show a live line on a terminal.
 
@@ -155,6 +163,7 @@ class LDA(Trained):
         sampler: str = DEFAULT_SAMPLER,
         random_state: Any = 0,
         n_jobs: int | None = -1,
+        device: str = "cpu",
         evaluate_every: int = 10,
         warm_start: str | bool = "auto",
         phi_refreshes: int | str = "auto",
@@ -177,6 +186,7 @@ class LDA(Trained):
         self.sampler = sampler
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.evaluate_every = evaluate_every
         self.warm_start = warm_start
         self.phi_refreshes = phi_refreshes
@@ -196,7 +206,8 @@ class LDA(Trained):
         """Train on documents.
 
         When interrupted (Ctrl-C), the estimator keeps the state after the last whole sweep, and
-        the interruption goes on to the caller.
+        the interruption goes on to the caller; on a GPU it waits for the end of the sweep. A GPU
+        that fails raises `polyaurn.errors.DeviceError`, which says what is kept.
 
         Parameters
         ----------
@@ -218,17 +229,28 @@ class LDA(Trained):
             warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
         training = make_training(self, corpus)
         K = check_topics(self.n_components)
-        check_memory(corpus.n_tokens, corpus.n_words, K, check_sampler(self.sampler))
+        on_gpu = training.options["device"] == "gpu"
+        in_memory = DEFAULT_SAMPLER if on_gpu else self.sampler  # a GPU has Phi in its own
+        check_memory(corpus.n_tokens, corpus.n_words, K, in_memory)
         with (
-            keeping(self.checkpoint, self.checkpoint_every, training.run,
-                    resume=self.resume, any_seed=self.random_state is None) as keeper,
-            training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line,
+            keeping(self.checkpoint, self.checkpoint_every, training.run, resume=self.resume,
+                    any_seed=self.random_state is None, early=on_gpu) as keeper,
+            training_line(self.max_iter, corpus.n_tokens, show=self.verbose, on_gpu=on_gpu) as line,
+            InterruptsWait(wanted=on_gpu) as interrupts,
         ):  # fmt: skip
-            self._train(training, callbacks, keeper, line)
+            try:
+                self._train(training, callbacks, keeper, line, interrupts)
+            except DeviceError as error:
+                raise DeviceError(error.what, keeper.remedy()) from error
         return self
 
     def _train(
-        self, training: Training, callbacks: list[Callback], keeper: Keeper, line: Report
+        self,
+        training: Training,
+        callbacks: list[Callback],
+        keeper: Keeper,
+        line: Report,
+        interrupts: InterruptsWait,
     ) -> None:
         """Sweep from where the run stands; keep its last state, whatever happens."""
         corpus = training.corpus
@@ -258,10 +280,19 @@ class LDA(Trained):
                     break
                 state = state._replace(phi=None)  # free its memory while the next is drawn
                 keeper.after(state, trace)
-        finally:
-            if state is not None:
-                keeper.write(state, trace)
-                self._keep(training, state, trace)
+                interrupts.look()
+        except BaseException:
+            with suppress(InputError):  # a GPU that failed may have the state no more
+                self._end(training, state, trace, keeper)
+            raise
+        self._end(training, state, trace, keeper)
+
+    def _end(
+        self, training: Training, state: State | None, trace: list[dict[str, Any]], keeper: Keeper
+    ) -> None:
+        if state is not None:
+            keeper.write(state, trace)
+            self._keep(training, state, trace)
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Train, and return the mixture of topics of each document.
@@ -354,20 +385,27 @@ class LDA(Trained):
         kept: list[Chain] = []
         self.__dict__.pop("posterior_", None)
         n_sweeps = chains * (self.max_iter + draws * thin)
-        with training_line(n_sweeps, corpus.n_tokens, show=self.verbose) as line:
+        on_gpu = training.options["device"] == "gpu"
+        with (
+            training_line(n_sweeps, corpus.n_tokens, show=self.verbose, on_gpu=on_gpu) as line,
+            InterruptsWait(wanted=on_gpu) as interrupts,
+        ):
 
-            def tell(done: int, state: State, info: Info) -> None:
+            def tell(done: int, info: Info) -> None:
                 line.sweep(info._replace(sweep=done + info.sweep))
                 if not done:
                     trace.append(info.record())
-                    last[:] = [state._replace(phi=None, parts=())]
+                interrupts.look()
 
             try:
                 sample(
                     corpus, training.options | {"on_compile": line.compiling},
                     burn_in=self.max_iter, chains=chains, draws=draws, thin=thin, choice=choice,
-                    theta_mean=theta_mean, seed=training.seed, tell=tell, into=kept,
+                    theta_mean=theta_mean, seed=training.seed, tell=tell, into=kept, last=last,
                 )  # fmt: skip
+            except DeviceError as error:
+                so_far = "; draws so far are in posterior_" if kept else ""
+                raise DeviceError(error.what, f"Sample again with device='cpu'{so_far}.") from error
             finally:
                 if last:
                     self._keep(training, last[0], trace)
@@ -377,6 +415,11 @@ class LDA(Trained):
 
     def _keep(self, training: Training, state: State, trace: list[dict[str, Any]]) -> None:
         corpus, priors = training.corpus, training.priors_of(state)
+        try:
+            state = on_host(state._replace(phi=None))
+        except DeviceError:  # topics can be had even where there is no room to gather counts
+            halt = halt_of(state)
+            state = state_of(corpus, halt, self.n_components, self.sampler, self.n_jobs)
         state = give_all_topics(corpus, state, priors, self.sampler, training.seed, self.n_jobs)
         self.corpus_ = corpus
         self.n_iter_ = state.sweep

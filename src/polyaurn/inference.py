@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.corpus import Corpus, as_corpus
+from polyaurn.devices import check_device
 from polyaurn.errors import InputError
 from polyaurn.listening import tell, telling_of_ranges
 from polyaurn.naming import Numbered
@@ -158,6 +159,7 @@ def mean_counts(
     kept: int = KEPT,
     seed: int = 0,
     workers: Workers,
+    device: str = "cpu",
 ) -> sp.csr_matrix:
     """Return the mean number of tokens of each topic in each document, D by K, sparse."""
     from polyaurn.kernels.fold_in import fix_topics, fold_documents
@@ -175,9 +177,15 @@ def mean_counts(
         return np.diff(ends), found[: ends[-1]].copy(), mean[: ends[-1]].copy()
 
     tell("compiling kernels")
-    fold(0, 0)
-    on_done = telling_of_ranges("finding topics of documents", len(known.tokens))
-    parts = workers.run(fold, document_ranges(known.doc_ptr), on_done)
+    step, D = "finding topics of documents", len(known.tokens)
+    if device == "gpu":
+        from polyaurn.gpu import new_documents
+
+        on_done = telling_of_ranges(step, D)
+        parts = new_documents.fold(known, topics, burn_in, kept, address, on_done)
+    else:
+        fold(0, 0)
+        parts = workers.run(fold, document_ranges(known.doc_ptr), telling_of_ranges(step, D))
     lengths = np.concatenate([np.empty(0, np.int64), *(part[0] for part in parts)])
     ptr = np.concatenate(([0], np.cumsum(lengths)))
     index = np.concatenate([np.empty(0, np.uint16), *(part[1] for part in parts)])
@@ -204,6 +212,7 @@ def infer(
     kept: int = KEPT,
     random_state: Any = 0,
     n_jobs: int | None = -1,
+    device: str = "cpu",
 ) -> Any:
     """Return the mixtures of topics of documents, the topics of the model staying as they are.
 
@@ -222,6 +231,8 @@ def infer(
         The seed.
     n_jobs : int or None
         Threads; the result does not depend on it.
+    device : {"cpu", "gpu", "auto"}
+        Where to sample; the result does not depend on it.
 
     Returns
     -------
@@ -236,12 +247,15 @@ def infer(
                 f"Got {value!r} instead."
             )
     seed, threads = check_seed(random_state), count_threads(n_jobs)
+    device = check_device(device)
     known = in_words_of(model, X)
     said = note_of_unknown(known)
     if said:
         warnings.warn(said, stacklevel=3)
     with Workers(threads) as workers:
-        mean = mean_counts(model, known, burn_in=burn_in, kept=kept, seed=seed, workers=workers)
+        mean = mean_counts(
+            model, known, burn_in=burn_in, kept=kept, seed=seed, workers=workers, device=device
+        )
     alpha = model.priors.alpha
     total = known.tokens + alpha.sum()
     if sparse:

@@ -51,6 +51,19 @@ class Keeper:
             if trouble:
                 warnings.warn(trouble, CheckpointWarning, stacklevel=2)
 
+    def remedy(self) -> str:
+        """Say how a run goes on whose GPU failed."""
+        on_cpu = "device='cpu' (--device cpu)"
+        if self._checkpoints is None:
+            return f"Train again with {on_cpu}; with a 'checkpoint' folder it could go on."
+        sweep = self._checkpoints.newest_sweep()
+        if sweep is None:
+            return f"There is no checkpoint yet; train again with {on_cpu}."
+        return (
+            f"The run is kept in '{self._checkpoints.place}' as it was after sweep {sweep:,}; go "
+            f"on from there with resume=True (--resume) and {on_cpu}."
+        )
+
     def forget(self) -> None:
         """Let go of what the run went on from."""
         self.saved = None
@@ -58,7 +71,13 @@ class Keeper:
 
 @contextmanager
 def keeping(
-    folder: Any, every: Any, run: dict[str, Any], *, resume: bool, any_seed: bool
+    folder: Any,
+    every: Any,
+    run: dict[str, Any],
+    *,
+    resume: bool,
+    any_seed: bool,
+    early: bool = False,
 ) -> Iterator[Keeper]:
     """Lock a run's folder and find where the run goes on.
 
@@ -74,6 +93,8 @@ def keeping(
         Go on from the newest checkpoint, where there is one.
     any_seed : bool
         Take the seed of the run that is resumed.
+    early : bool
+        Keep it after the first sweep, too.
 
     Yields
     ------
@@ -92,7 +113,7 @@ def keeping(
     if not isinstance(folder, str | Path):
         raise InputError(f"The 'checkpoint' parameter must be a path. Got {folder!r} instead.")
     with locked(Path(folder).absolute()):
-        checkpoints = Checkpoints(Path(folder).absolute(), run, often)
+        checkpoints = Checkpoints(Path(folder).absolute(), run, often, early=early)
         saved = checkpoints.newest()
         if saved is None and resume:
             saved = _finished(Path(folder))

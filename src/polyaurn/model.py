@@ -20,6 +20,7 @@ from polyaurn.state import (
     Priors,
     State,
     doc_topic_matrix,
+    on_host,
     topic_word_mass,
     topic_word_matrix,
 )
@@ -89,6 +90,7 @@ class TopicModel(Views):
             Independent of the chain.
         """
         K = len(priors.alpha)
+        state = on_host(state._replace(phi=None))
         z = state.z.copy()
         z.flags.writeable = False
         facts = {
@@ -217,6 +219,7 @@ class TopicModel(Views):
         kept: int = KEPT,
         random_state: Any = 0,
         n_jobs: int | None = -1,
+        device: str = "cpu",
     ) -> Any:
         """Return the mixtures of topics of documents, the topics staying as they are.
 
@@ -234,6 +237,8 @@ class TopicModel(Views):
             The seed. What a document gets depends on its words and the seed alone.
         n_jobs : int or None
             Threads; the result does not depend on it.
+        device : {"cpu", "gpu", "auto"}
+            Where to sample; the result does not depend on it.
 
         Returns
         -------
@@ -242,7 +247,7 @@ class TopicModel(Views):
         """
         return infer(
             self, X, sparse=sparse, burn_in=burn_in, kept=kept, random_state=random_state,
-            n_jobs=n_jobs,
+            n_jobs=n_jobs, device=device,
         )  # fmt: skip
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:

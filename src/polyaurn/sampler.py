@@ -199,7 +199,9 @@ def sweeps(
         Tokens that topics are taken to have had beforehand: the prior of word v in topic k is
         beta[v] plus theirs. For samplers that draw Phi.
     device : {"cpu", "gpu", "auto"}
-        Where sweeps run; "auto" takes a GPU where there is one. The topics are the same.
+        Where sweeps run; "auto" takes a GPU where there is one. The topics are the same. A GPU
+        runs "polya-urn" and "partially-collapsed"; one that fails raises
+        `polyaurn.errors.DeviceError`.
     start : State or Halt, optional
         Go on from here instead of from topics drawn uniformly.
     on_compile : callable, optional
@@ -233,6 +235,10 @@ def sweeps(
     seed = check_seed(random_state)
     device = check_device(device, check_sampler(sampler))
     kernels = load_kernels(sampler, mh_steps=mh_steps, device=device)
+    if device == "gpu":
+        from polyaurn.gpu.failures import guarded
+
+        kernels = guarded(kernels)
     threads = count_threads(n_jobs)
     check_sweeps(max_iter, "max_iter", 1, optional=True)
     check_sweeps(evaluate_every, "evaluate_every", 0)
@@ -247,6 +253,7 @@ def sweeps(
         sampler=sampler,
     )
     if start is not None:
+        start = on_host(start) if isinstance(start, State) else start
         _check_start(start, corpus, K)
     law = SAMPLERS[sampler].law_of(threads)
     return _chain(corpus, K, priors, kernels, law, seed, threads, evaluate_every, max_iter,

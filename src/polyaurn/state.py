@@ -107,8 +107,8 @@ def on_host(state: State) -> State:
     Parameters
     ----------
     state : State
-        From `polyaurn.sweeps`. With ``device="gpu"`` its topics, counts and Phi lie on the GPU until
-        the next sweep changes them.
+        From `polyaurn.sweeps`. With ``device="gpu"`` its topics, counts and Phi lie on the GPU
+        until the next sweep changes them.
 
     Returns
     -------
@@ -117,7 +117,11 @@ def on_host(state: State) -> State:
     """
     if not hasattr(state.counts, "on_host"):
         return state
-    found = [part.on_host() if hasattr(part, "on_host") else part for part in state]
+    from polyaurn.gpu.failures import failures_named
+
+    parts: tuple[Any, ...] = state
+    with failures_named():
+        found = [part.on_host() if hasattr(part, "on_host") else part for part in parts]
     return State(*found)._replace(parts=())
 
 
@@ -128,6 +132,16 @@ class Halt(NamedTuple):
     sweep: int
     share: int = WHOLE
     priors: Priors | None = None
+
+
+def halt_of(state: State) -> Halt:
+    """Return what of a state cannot be computed again; topics of a GPU are copied."""
+    if isinstance(state.z, np.ndarray):
+        return Halt(state.z, state.sweep, state.share, state.priors)
+    from polyaurn.gpu.failures import failures_named
+
+    with failures_named():
+        return Halt(np.asarray(state.z), state.sweep, state.share, state.priors)
 
 
 class Work(NamedTuple):

@@ -53,3 +53,50 @@ class StopOnSignal:
     ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+
+class InterruptsWait:
+    """While active, Ctrl-C waits for the next `look`; a second one does not.
+
+    On a GPU topics are changed in place: a sweep that is left in the middle takes the last whole
+    one with it.
+
+    Parameters
+    ----------
+    wanted : bool
+        False changes nothing.
+    """
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._asked = False
+        self._wanted = wanted and threading.current_thread() is threading.main_thread()
+        self._held: list[int] = []
+
+    def __enter__(self) -> "InterruptsWait":
+        if self._wanted:
+            plain = signal.default_int_handler
+            self._held = [number for number in SIGNALS if signal.getsignal(number) is plain]
+            for number in self._held:
+                signal.signal(number, self._handle)
+        return self
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+        self._asked = True
+
+    def look(self) -> None:
+        """Let an interruption through that has waited."""
+        if self._asked:
+            raise KeyboardInterrupt
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number in self._held:
+            signal.signal(number, signal.default_int_handler)
+        if kind is None:
+            self.look()

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from polyaurn.corpus import Corpus
+from polyaurn.devices import check_device
 from polyaurn.errors import InputError
 from polyaurn.keeping import describe_run
+from polyaurn.kernels import check_sampler
 from polyaurn.rng import check_seed
 from polyaurn.seeding import fixed_counts, in_brief, seed_counts
 from polyaurn.state import Info, Priors, State, check_topics, make_priors, prior_in_brief
@@ -32,7 +34,8 @@ class Training(NamedTuple):
     priors : Priors
         As given, pseudo-counts of seeds included.
     options : dict
-        Of `sweeps`, but for the seed and the number of sweeps.
+        Of `sweeps`, but for the seed and the number of sweeps. The device is among them, and not
+        in `run`: a chain is the same on any.
     facts : dict
         Kept in the model.
     run : dict
@@ -72,6 +75,7 @@ def make_training(lda: "LDA", corpus: Corpus) -> Training:
         What it will do.
     """
     seed = check_seed(lda.random_state)
+    device = check_device(lda.device, check_sampler(lda.sampler), stacklevel=4)
     check_whole(lda.max_iter, "max_iter")
     K = check_topics(lda.n_components)
     alpha, beta = (
@@ -86,6 +90,7 @@ def make_training(lda: "LDA", corpus: Corpus) -> Training:
         **given,
         "sampler": lda.sampler,
         "n_jobs": lda.n_jobs,
+        "device": device,
         "evaluate_every": lda.evaluate_every,
         **told,
         "pseudo_counts": pseudo,

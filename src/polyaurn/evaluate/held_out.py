@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polyaurn.devices import check_device
 from polyaurn.errors import InputError
 from polyaurn.inference import (
     BURN_IN,
@@ -76,6 +77,7 @@ def left_to_right(
     *,
     random_state: Any = 0,
     n_jobs: int | None = -1,
+    device: str = "cpu",
 ) -> HeldOut:
     """Estimate log p(w) of documents by the left-to-right algorithm of Wallach et al. (2009).
 
@@ -97,6 +99,8 @@ def left_to_right(
         The seed.
     n_jobs : int or None
         Threads; the result does not depend on it.
+    device : {"cpu", "gpu", "auto"}
+        Where to sample; the result does not depend on it.
 
     Returns
     -------
@@ -113,15 +117,23 @@ def left_to_right(
     >>> -5 < score.per_token < -3
     True
     """
+    check_particles(particles)
+    device = check_device(device)
+    fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
+    with Workers(threads) as workers:
+        level, error = score_documents(fitted, known, particles, seed, workers, device)
+    return HeldOut(level, error, known.tokens, known.unknown)
+
+
+def score_documents(
+    model: TopicModel, known: Known, particles: int, seed: int, workers: Workers, device: str
+) -> tuple[F64, F64]:
+    """Return log p(w) of documents and their errors, left to right; the device was checked."""
     from polyaurn.kernels.fold_in import fix_topics, score_left_to_right
 
-    check_particles(particles)
-    fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
-    topics = fix_topics(fitted.topic_word_counts, fitted.priors)
+    topics = fix_topics(model.topic_word_counts, model.priors)
     level, error = np.empty(len(known.tokens)), np.empty(len(known.tokens))
     address = key(seed, 0, Purpose.LEFT_TO_RIGHT)
-    ranges = document_ranges(known.doc_ptr, 500)
-    ranges.sort(key=lambda pair: -int(known.tokens[pair[0] : pair[1]].max(initial=0)))
 
     def score(lo: int, hi: int) -> None:
         score_left_to_right(
@@ -129,10 +141,20 @@ def left_to_right(
         )
 
     tell("compiling kernels")
-    score(0, 0)
-    with Workers(threads) as workers:
-        workers.run(score, ranges, telling_of_ranges("scoring documents", len(level)))
-    return HeldOut(level, error, known.tokens, known.unknown)
+    step = "scoring documents"
+    if device == "gpu":
+        from polyaurn.gpu import new_documents
+
+        on_done = telling_of_ranges(step, len(level))
+        new_documents.left_to_right(
+            known, particles, topics, address, level, error, workers, on_done
+        )
+    else:
+        score(0, 0)
+        ranges = document_ranges(known.doc_ptr, 500)
+        ranges.sort(key=lambda pair: -int(known.tokens[pair[0] : pair[1]].max(initial=0)))
+        workers.run(score, ranges, telling_of_ranges(step, len(level)))
+    return level, error
 
 
 def check_particles(particles: Any) -> None:
@@ -152,6 +174,7 @@ def document_completion(
     kept: int = KEPT,
     random_state: Any = 0,
     n_jobs: int | None = -1,
+    device: str = "cpu",
 ) -> HeldOut:
     """Score every second token of documents, given the mixture that the others tell.
 
@@ -170,6 +193,8 @@ def document_completion(
         The seed.
     n_jobs : int or None
         Threads; the result does not depend on it.
+    device : {"cpu", "gpu", "auto"}
+        Where to sample; the result does not depend on it.
 
     Returns
     -------
@@ -178,12 +203,15 @@ def document_completion(
     """
     from polyaurn.kernels.fold_in import fix_topics, score_tokens
 
+    device = check_device(device)
     fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
     seen, hidden = _halves(known)
     topics = fix_topics(fitted.topic_word_counts, fitted.priors)
     level = np.empty(len(known.tokens))
     with Workers(threads) as workers:
-        mean = mean_counts(fitted, seen, burn_in=burn_in, kept=kept, seed=seed, workers=workers)
+        mean = mean_counts(
+            fitted, seen, burn_in=burn_in, kept=kept, seed=seed, workers=workers, device=device
+        )
         workers.run(
             score_tokens,
             [

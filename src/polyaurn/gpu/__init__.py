@@ -1,6 +1,7 @@
 """The samplers on one GPU: the same draws as on the CPU, and the same bytes.
 
-`steps` is a kernel set under the loop of `polyaurn.sampler`; everything else here is what it is made of:
-kernels for Phi (`phi`), for topics (`z_short`, `z_long`, `tokens`), how they read Phi (`columns`), the corpus
-on the device (`layout`, `buckets`), chance (`chance`) and what lanes do together (`warp`).
+`steps` is a kernel set under the loop of `polyaurn.sampler`; everything else here is what it is
+made of: kernels for Phi (`phi`), for topics (`z_short`, `z_long`, `tokens`), how they read Phi
+(`columns`), the corpus on the device (`layout`, `buckets`), chance (`chance`), what lanes do
+together (`warp`), and what is said when the device fails (`failures`).
 """

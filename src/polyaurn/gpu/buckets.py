@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyaurn.gpu.z_short import LONGEST
+from polyaurn.gpu.z_short import KEPT, LONGEST, TOKEN_WORDS
 from polyaurn.state import I64
 
 EDGES = (32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, LONGEST)  # tokens, at most
@@ -24,14 +24,46 @@ class Bucket(NamedTuple):
     end: int
     longest: int  # tokens
     log_lanes: int
+
+
+class Shape(NamedTuple):
+    """How a bucket is launched."""
+
     room: int  # entries of a lane's stretch
     block: int  # threads
+
+    @property
+    def shared(self) -> int:
+        """Bytes of shared memory, which are taken from the cache."""
+        return (self.room + KEPT + TOKEN_WORDS) * self.block * 4
+
+
+def shape_for(n_listed: int, longest: int, log_lanes: int, n_topics: int) -> Shape:
+    """Return the shape of a launch.
+
+    Parameters
+    ----------
+    n_listed : int
+        Topics of the document that has most; there is room for some more.
+    longest : int
+        Tokens of the longest document.
+    log_lanes : int
+        Of a group.
+    n_topics : int
+        K.
+    """
+    entries = min(n_listed + n_listed // 16 + 4, longest, n_topics)
+    room = -(-entries // (1 << log_lanes)) + 1
+    shape = Shape(room, BLOCK)
+    while shape.block > 32 and shape.shared > SHARED_BYTES:
+        shape = shape._replace(block=shape.block // 2)
+    return shape
 
 
 def lanes_for(longest: int, n_topics: int) -> int:
     """Return the logarithm of how many lanes draw a document of at most so many tokens."""
     if n_topics <= 256:
-        return 2 if longest <= 256 else 3 if longest <= 512 else 4
+        return 3 if longest <= 512 else 4
     if n_topics <= 4096:
         return 3 if longest <= 128 else 4 if longest <= 512 else 5
     return 4 if longest <= 64 else 5
@@ -59,18 +91,9 @@ def make_buckets(lengths: I64, n_topics: int) -> tuple[list[Bucket], int]:
     for low, high in zip((0, *EDGES[:-1]), EDGES, strict=True):
         begin, end = np.searchsorted(-lengths, (-high, -low), side="left").tolist()
         if begin < end:
-            buckets.append(_bucket(begin, end, int(lengths[begin]), n_topics))
+            longest = int(lengths[begin])
+            buckets.append(Bucket(begin, end, longest, lanes_for(longest, n_topics)))
     return buckets[::-1], n_long
-
-
-def _bucket(begin: int, end: int, longest: int, n_topics: int) -> Bucket:
-    log_lanes = lanes_for(longest, n_topics)
-    even = -(-min(longest, n_topics) // (1 << log_lanes))
-    room = even + max(2, even // 4)
-    block = BLOCK
-    while block > 32 and room * block * 4 > SHARED_BYTES:
-        block //= 2
-    return Bucket(begin, end, longest, log_lanes, room, block)
 
 
 def long_batches(n_long: int, n_topics: int) -> list[tuple[int, int]]:

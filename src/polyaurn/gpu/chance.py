@@ -6,12 +6,12 @@ Where a draw depends on the last bit, products and sums are therefore spelled ou
 
 import math
 
+from numba import float64, int64, uint32, uint64
+
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.kernels import chance as plain
 from polyaurn.kernels.tables import LARGEST_RATE, SLOTS
 from polyaurn.rng import MIX_1, MIX_2, WEYL
-
-from numba import float64, int64, uint32, uint64  # isort: skip
 
 FULL = 0xFFFFFFFF  # all lanes of a warp
 

@@ -1,8 +1,9 @@
 """The corpus on the GPU: whole where it fits, else in chunks of documents that come and go.
 
-A token takes 10 bytes: its word, its topic, and its share of the list of its document's topics. Where the
-device has no room for all, words and topics stay in the computer's own memory, and two chunks at a time are
-on the device: one is drawn while the other is copied. Lists are then made anew each time.
+A token takes 10 bytes: its word, its topic, and its share of the list of its document's topics.
+Where the device has no room for all, words and topics stay in the computer's own memory, and two
+chunks at a time are on the device: one is drawn while the other is copied. Lists are then made
+anew each time.
 """
 
 from collections.abc import Callable
@@ -51,13 +52,16 @@ class Layout:
         self.version = 0  # of z and n, which are changed in place
         self.n: Any = None
         self.listed: set[bytes] = set()  # visits whose documents have lists
+        self.most_listed: dict[tuple[int, bytes], list[int]] = {}  # of topics, by bucket
         self._room: dict[str, Any] = {}
         self.constants: dict[str, Any] = {}
         spare = toolkit.free_bytes() - _RESERVE - self._model_bytes(full_columns)
         self.streams = self._fits(spare, corpus.n_tokens)
         self.chunks = self._cut(spare)
+        self.most_documents = max(chunk.last - chunk.first for chunk in self.chunks)
         self._host_z: U16 | None = None
         self._slots: list[Any] = []
+        self._lanes: list[Any] = []
         for chunk in self.chunks:
             chunk.doc_ptr = self.put(corpus.doc_ptr[chunk.first : chunk.last + 1] - chunk.begin)
         if self.streams:
@@ -92,9 +96,9 @@ class Layout:
         size += 4 * V * K if self.dense else 4 * nonzeros + 8 * V * self.width
         if size > toolkit.free_bytes() - _RESERVE:
             raise InputError(
-                f"Counts and Phi of {K:,} topics and {V:,} words need about {size / 1e9:,.1f} GB of "
-                f"GPU memory, and {toolkit.free_bytes() / 1e9:,.1f} GB are free. Use device='cpu', "
-                "fewer topics, or a larger min_count."
+                f"Counts and Phi of {K:,} topics and {V:,} words need about {size / 1e9:,.1f} GB "
+                f"of GPU memory, and {toolkit.free_bytes() / 1e9:,.1f} GB are free. Use "
+                "device='cpu', fewer topics, or a larger min_count."
             )
         return size
 
@@ -150,17 +154,31 @@ class Layout:
             work(self.chunks[0], 0)
             return
         toolkit.synchronise()
+        self._bring(0)
         for number, chunk in enumerate(self.chunks):
-            slot = self._slots[number % 2]
-            size, place = chunk.end - chunk.begin, slice(chunk.begin, chunk.end)
-            _copy(slot.word[:size], self._pinned_word[place], slot.stream)
-            _copy(slot.z[:size], self._host_z[place], slot.stream)  # type: ignore[index]
-            chunk.word, chunk.z = slot.word[:size], slot.z[:size]
-            chunk.lists, chunk.listed = slot.lists, slot.listed
+            slot, place = self._slots[number % 2], slice(chunk.begin, chunk.end)
+            if number + 1 < len(self.chunks):
+                self._bring(number + 1)  # while this one is drawn
             work(chunk, _for_numba(slot.stream))
             if changes_z:
                 _copy_back(self._host_z[place], chunk.z, slot.stream)  # type: ignore[index]
         toolkit.synchronise()
+
+    def _bring(self, number: int) -> None:
+        """Copy a chunk to its slot on the device."""
+        chunk, slot = self.chunks[number], self._slots[number % 2]
+        size, place = chunk.end - chunk.begin, slice(chunk.begin, chunk.end)
+        _copy(slot.word[:size], self._pinned_word[place], slot.stream)
+        _copy(slot.z[:size], self._host_z[place], slot.stream)  # type: ignore[index]
+        chunk.word, chunk.z = slot.word[:size], slot.z[:size]
+        chunk.lists, chunk.listed = slot.lists, slot.listed
+
+    def lane(self, number: int) -> Any:
+        """Return a stream for a bucket: small ones are drawn beside large ones."""
+        while len(self._lanes) <= number:
+            stream = _new_stream()
+            self._lanes.append((stream, _for_numba(stream)))
+        return self._lanes[number][1]
 
     def visit(self, chunk: Chunk, blocks: I64 | None) -> Any:
         """Return the documents of some blocks in a chunk, longest first, and their buckets."""

@@ -1,12 +1,14 @@
 """Phi on the GPU: a warp draws a word's column, the same draws as the CPU's at the same addresses.
 
-The urn is drawn twice: once to count what each column will hold and to sum over words, once to write it
-where the running sum of those numbers says. Draws have addresses, so that both times are the same. A row of
-K counts in global memory is the warp's scratch.
+The urn is drawn twice: once to count what each column will hold and to sum over words, once to
+write it where the running sum of those numbers says. Draws have addresses, so that both times are
+the same. A row of K counts in global memory is the warp's scratch.
 """
 
 from functools import cache
 from typing import Any
+
+from numba import float64, int32, int64, uint16, uint32, uint64
 
 from polyaurn.gpu.chance import (
     below,
@@ -31,8 +33,6 @@ from polyaurn.gpu.warp import (
 )
 from polyaurn.kernels.columns import LEAST_EXPONENT, WEIGHT_BITS
 from polyaurn.kernels.phi_urn import REDRAW
-
-from numba import float64, int32, int64, uint16, uint32, uint64  # isort: skip
 
 ALL = 0xFFFFFFFF
 

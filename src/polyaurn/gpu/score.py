@@ -1,21 +1,20 @@
-"""The log posterior on the GPU: each document and each word by a warp, their scores summed in pairs.
+"""The log posterior on the GPU: each document and each word by a warp, scores summed in pairs.
 
-The sums are made in a fixed order, so that they come out the same each time; the CPU's order is another,
-and the two agree to about 12 digits.
+The sums are made in a fixed order, so that they come out the same each time; the CPU's order is
+another, and the two agree to about 12 digits.
 """
 
 import math
 from typing import Any
 
 import numpy as np
+from numba import float64, int32, int64, uint32
 
 from polyaurn.gpu import tokens, toolkit
 from polyaurn.gpu.buckets import BLOCK, long_batches, sorting_size
 from polyaurn.gpu.layout import Chunk, Layout
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.state import Priors, State, on_host, pseudo_sizes
-
-from numba import float64, int32, int64, uint32  # isort: skip
 
 
 @device_function

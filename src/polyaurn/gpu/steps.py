@@ -1,7 +1,8 @@
 """The steps of a sweep on the GPU: a kernel set like any other, under the one loop.
 
-Topics and counts stay on the device and are changed in place. What the loop hands on as `z` and counts
-are tickets for them: `numpy.asarray(z)` and `counts.on_host()` copy them while they are current.
+Topics and counts stay on the device and are changed in place. What the loop hands on as `z` and
+counts are tickets for them: `numpy.asarray(z)` and `counts.on_host()` copy them while they are
+current.
 """
 
 from functools import partial
@@ -12,11 +13,11 @@ import numpy as np
 from polyaurn.errors import InputError
 from polyaurn.gpu import phi as phi_kernels
 from polyaurn.gpu import tokens, toolkit
-from polyaurn.gpu.buckets import BLOCK, long_batches, sorting_size
+from polyaurn.gpu.buckets import BLOCK, EDGES, Bucket, long_batches, shape_for, sorting_size
 from polyaurn.gpu.columns import RECORD
 from polyaurn.gpu.layout import Chunk, Layout
 from polyaurn.gpu.z_long import z_long
-from polyaurn.gpu.z_short import z_short
+from polyaurn.gpu.z_short import LONGEST, WARP, z_short
 from polyaurn.kernels.columns import scale_alpha
 from polyaurn.kernels.tables import poisson_tables
 from polyaurn.rng import Moment, Purpose, key
@@ -24,6 +25,10 @@ from polyaurn.state import Counts, Phi, Priors, Work
 
 _SCRATCH_BYTES = 1 << 28
 _MOST_WARPS = 8_192
+
+# What kernels of a z step tell: the work, how many documents stopped, the most topics by bucket.
+FIRST_BUCKET, RESUMED = 2, len(EDGES)
+WORK = FIRST_BUCKET + RESUMED + 1
 
 
 class Ticket:
@@ -257,7 +262,7 @@ def _from_host(layout: Layout, counts: Any, priors: Priors, seed: int, sweep: Mo
         number = np.bincount(cell, minlength=V * layout.width)
         offset = (np.cumsum(number) - number).astype(np.uint64)
         xp.asarray(rows)[: V * layout.width] = xp.asarray(bits | (offset << np.uint64(32)))
-    assert K == len(S)
+    assert len(S) == K
     return _finish(
         layout, nonzeros, made["col"], made["topic"], made["mass"], made["totals"], priors, rows
     )
@@ -368,10 +373,13 @@ def draw_z(
 ) -> tuple[DeviceTopics, DeviceCounts, Work]:
     """Draw topics given Phi, in place; documents of other blocks keep theirs."""
     xp = toolkit.array_module()
-    work = layout.room("work", 1, np.uint64, zeros=True)
+    work = layout.room("work", WORK, np.uint64, zeros=True)
+    progress = layout.room("progress", layout.most_documents, np.uint32)
+    stopped = layout.room("stopped", layout.most_documents, np.uint32)
     address = (*key(seed, sweep, Purpose.Z), *key(seed, sweep, Purpose.PRIOR))
     name = b"all" if blocks is None else blocks.tobytes()
     lists_are_there = name in layout.listed and not layout.streams
+    toolkit.synchronise()
 
     def draw(chunk: Chunk, stream: Any) -> None:
         order, buckets, n_long = layout.visit(chunk, blocks)
@@ -385,25 +393,51 @@ def draw_z(
                 order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.word, chunk.z, counts,
                 base, phi.record, phi.weight, *columns, *address, work,
             )  # fmt: skip
-        for bucket in buckets:
-            here, n = order[bucket.begin : bucket.end], bucket.end - bucket.begin
-            if not lists_are_there:
-                size = sorting_size(bucket.longest)
-                tokens.list_topics[-(-n // 4), BLOCK, stream, 4 * 4 * size](
-                    here, np.int64(n), chunk.doc_ptr, chunk.z, chunk.lists, chunk.listed,
-                    np.int32(size),
+        if not lists_are_there:
+            for number, bucket in enumerate(buckets):
+                size, n = sorting_size(bucket.longest), bucket.end - bucket.begin
+                lane = stream if layout.streams else layout.lane(number)
+                tokens.list_topics[-(-n // 4), BLOCK, lane, 4 * 4 * size](
+                    order[bucket.begin : bucket.end], np.int64(n), chunk.doc_ptr, chunk.z,
+                    chunk.lists, chunk.listed, np.int32(size),
                 )  # fmt: skip
-            grid = -(-(n << bucket.log_lanes) // bucket.block)
-            shared = bucket.room * bucket.block * 4
-            z_short(bucket.log_lanes, layout.dense)[grid, bucket.block, stream, shared](
-                here, np.int64(n), chunk.doc_ptr, chunk.word, chunk.z, chunk.lists, chunk.listed,
-                base, phi.record, phi.rows, phi.weight, *columns, np.int32(layout.width),
-                np.int32(bucket.room), *address, work,
+            toolkit.synchronise()
+            layout.most_listed[chunk.first, name] = _most_listed(chunk, order, buckets)
+        most_listed = layout.most_listed[chunk.first, name]
+        seen = (chunk.doc_ptr, chunk.word, chunk.z, chunk.lists, chunk.listed, base, phi.record,
+                phi.rows, phi.weight, *columns, np.int32(layout.width))  # fmt: skip
+
+        def launch(here: Any, lane: Any, most: int, bucket: Bucket, number: int) -> None:
+            resumes = number == RESUMED
+            shape = shape_for(most, bucket.longest, bucket.log_lanes, layout.n_topics)
+            grid = -(-(len(here) << bucket.log_lanes) // shape.block)
+            kernel = z_short(bucket.log_lanes, layout.dense, shape.block, resumes)
+            kernel[grid, shape.block, lane, shape.shared](
+                here, np.int64(len(here)), *seen, np.int32(shape.room),
+                *address, progress, stopped, work, np.int32(FIRST_BUCKET + number),
             )  # fmt: skip
+
+        for number, bucket in enumerate(buckets):
+            lane = stream if layout.streams else layout.lane(number)
+            here = order[bucket.begin : bucket.end]
+            launch(here, lane, most_listed[number], bucket, number)
+        toolkit.synchronise()
+        told = toolkit.to_host(xp.asarray(work)[:WORK])
+        layout.most_listed[chunk.first, name] = told[FIRST_BUCKET:RESUMED + FIRST_BUCKET].tolist()
+        if told[1]:  # lists that found no room
+            launch(stopped[: int(told[1])], stream, LONGEST, Bucket(0, 0, LONGEST, WARP), RESUMED)
+            toolkit.synchronise()
+        xp.asarray(work)[1:WORK] = 0
 
     layout.over_chunks(draw, changes_z=True)
     layout.listed.add(name)
     layout.version += 1
     done = int(toolkit.to_host(xp.asarray(work)[:1])[0])
-    toolkit.synchronise()
     return DeviceTopics(layout), DeviceCounts(layout), Work(done)
+
+
+def _most_listed(chunk: Chunk, order: Any, buckets: list[Bucket]) -> list[int]:
+    """Return the most topics that a document of each bucket has."""
+    xp = toolkit.array_module()
+    listed, order = xp.asarray(chunk.listed), xp.asarray(order)
+    return [int(listed[order[bucket.begin : bucket.end]].max()) for bucket in buckets]

@@ -1,12 +1,12 @@
 """Kernels over tokens and documents: first topics, counts, lists of a document's topics."""
 
+from numba import int32, int64, uint16, uint32
+
 from polyaurn.gpu.chance import below, bits, unit
 from polyaurn.gpu.columns import from_prior
 from polyaurn.gpu.toolkit import cuda
 from polyaurn.gpu.warp import before, votes
 from polyaurn.state import NO_TOPIC
-
-from numba import int32, int64, uint16, uint32  # isort: skip
 
 
 @cuda.jit

@@ -1,8 +1,8 @@
 """The one place that knows whether there is a GPU, and how it is reached.
 
-Kernels are written in Python with numba-cuda; CuPy holds arrays and does device-wide sums. Both come
-with ``pip install polyaurn[gpu]``. Importing this module needs numba-cuda, but neither a GPU nor a
-driver, so that kernels can be compiled and looked at anywhere.
+Kernels are written in Python with numba-cuda; CuPy holds arrays and does device-wide sums. Both
+come with ``pip install polyaurn[gpu]``. Importing this module needs numba-cuda, but neither a GPU
+nor a driver, so that kernels can be compiled and looked at anywhere.
 """
 
 import os
@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") == "1"
+_GONE = "row_stack"  # of NumPy
 
 
 def _import_cuda() -> Any:
     """Import numba-cuda; 0.30.4 asks NumPy for a function that NumPy 2.5 no longer has."""
-    stand_in = not hasattr(np, "row_stack")
+    stand_in = not hasattr(np, _GONE)
     if stand_in:
-        np.row_stack = np.vstack  # type: ignore[attr-defined,unused-ignore]
+        setattr(np, _GONE, np.vstack)
     try:
         if find_spec("numba_cuda") is not None:
             import_module("numba_cuda")
@@ -31,7 +31,7 @@ def _import_cuda() -> Any:
         return found
     finally:
         if stand_in:
-            del np.row_stack  # type: ignore[attr-defined,unused-ignore]
+            delattr(np, _GONE)
 
 
 cuda = _import_cuda()

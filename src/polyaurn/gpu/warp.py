@@ -1,9 +1,9 @@
 """What the lanes of a warp do together; all 32 lanes must call these at the same time."""
 
+from numba import int32, int64, uint32, uint64
+
 from polyaurn.gpu.chance import FULL
 from polyaurn.gpu.toolkit import cuda, device_function
-
-from numba import int32, int64, uint32, uint64  # isort: skip
 
 
 @device_function

@@ -1,18 +1,18 @@
 """The z step for documents of more tokens: a warp each, counts by topic, along the word's column.
 
-A long document has many topics, so that a word's column is the shorter list. Counts m of all topics lie
-in global memory, a row of K for each such document.
+A long document has many topics, so that a word's column is the shorter list. Counts m of all topics
+lie in global memory, a row of K for each such document.
 """
 
 from functools import cache
 from typing import Any
 
+from numba import float64, int32, int64, uint16, uint32, uint64
+
 from polyaurn.gpu.chance import FULL, bits, unit
 from polyaurn.gpu.columns import LENGTH_SHIFT, RECORD, from_prior
 from polyaurn.gpu.toolkit import cuda
 from polyaurn.gpu.warp import running_sum, sum_of_warp, votes
-
-from numba import float64, int32, int64, uint16, uint32, uint64  # isort: skip
 
 
 @cache

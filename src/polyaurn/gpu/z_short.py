@@ -1,63 +1,95 @@
 """The z step for documents of up to 2,048 tokens: a few lanes of a warp draw each document.
 
-A document's topics lie in shared memory as a list of (topic, count), in increasing order of topic: each
-lane holds a stretch of it, so that a stretch's sum, then a running sum over the lanes, then a walk
-inside one stretch find the same topic that the CPU finds. A topic that enters the document goes into
-the stretch where it belongs; one that leaves stays with a count of 0 until its place is needed. When a
-stretch is full, all are made even again. Lists are kept in global memory between sweeps.
+A document's topics lie in shared memory as a list of (topic, count), in increasing order of topic:
+each lane holds a stretch of it, so that a stretch's sum, then a running sum over the lanes, then a
+walk inside one stretch find the same topic that the CPU finds. A topic that enters the document
+goes into the stretch where it belongs; one that leaves stays with a count of 0 until its place is
+needed. Stretches are made even again when one has grown. Weights of a stretch's first entries are
+kept beside it for the walk. Lists are kept in global memory between sweeps.
 
-Groups of lanes stay together: every lane of a warp takes part in every vote and exchange, whether its
-document has ended or not.
+What shared memory takes, the cache lacks. So there is room for somewhat more topics than documents
+of the launch have when it begins; a document that needs more stops there, and another launch goes
+on with it.
+
+Groups of lanes stay together: every lane of a warp takes part in every vote and exchange, whether
+its document has ended or not.
 """
 
 from functools import cache
 from typing import Any
 
+from numba import float64, int32, int64, uint16, uint32, uint64
+
 from polyaurn.gpu.chance import FULL, bits, unit
-from polyaurn.gpu.columns import from_prior, weight_of
+from polyaurn.gpu.columns import ONE, TOPIC, five_weights, from_prior
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.gpu.warp import most_of_warp, running_sum, sum_of_warp, votes
 
-from numba import float64, int32, int64, uint16, uint32, uint64  # isort: skip
-
 LONGEST = 2_048  # tokens of a document whose list is kept in shared memory
-ONE = 1 << 16  # a count, above the 16 bits of its topic
-TOPIC = ONE - 1
 NOWHERE = 0xFFFFFFFF
+TOKEN_WORDS = 6  # of shared memory: draws, row and topics of a token
+KEPT = 5  # entries of a stretch whose weights stay in shared memory for the walk
+WARP = 5  # the logarithm of its lanes
+NOTHING = TOPIC  # an entry of no topic, with a count of 0
 
 
 @device_function
-def load_list(mine, stride, tid, lists, begin, K_d, place, lanes):
+def load_list(mine, stride, at, lists, begin, K_d, place, lanes):
     """Give each lane an even stretch of a document's list; return its length."""
-    size = int32((K_d + lanes - int32(1)) // lanes)
-    low = int32(place * size)
-    length = int32(max(int32(0), min(size, int32(K_d - low))))
+    size = int32(K_d // lanes)
+    more = int32(K_d - size * lanes)
+    low = int32(place * size + min(place, more))
+    length = size
+    if place < more:
+        length = int32(size + int32(1))
     for r in range(length):
-        mine[uint32(tid + uint32(r) * stride)] = lists[uint64(begin + int64(low + int32(r)))]
+        mine[uint32(at + uint32(r) * stride)] = lists[uint64(begin + int64(low + int32(r)))]
     return length
 
 
 @device_function
-def store_list(mine, stride, tid, lists, begin, length, place, lanes, last):
+def store_list(mine, stride, at, lists, begin, length, place, lanes, last):
     """Write a document's list without topics that left; return how many are there."""
     kept = int32(0)
     for r in range(length):
-        kept = int32(kept + int32(mine[uint32(tid + uint32(r) * stride)] >= uint32(ONE)))
+        kept = int32(kept + int32(mine[uint32(at + uint32(r) * stride)] >= uint32(ONE)))
     until = running_sum(kept, place, lanes)
-    at = int64(begin) + int64(until) - int64(kept)
+    to = int64(begin) + int64(until) - int64(kept)
     for r in range(length):
-        e = mine[uint32(tid + uint32(r) * stride)]
+        e = mine[uint32(at + uint32(r) * stride)]
         if e >= uint32(ONE):
-            lists[uint64(at)] = e
-            at += int64(1)
+            lists[uint64(to)] = e
+            to += int64(1)
     return int32(cuda.shfl_sync(FULL, int32(until), last))
 
 
 @device_function
-def enter_topic(mine, stride, tid, length, k):
+def five_entries(mine, p, stride, end):
+    """Return five entries of a stretch, nothing beyond its end."""
+    e0 = mine[p]
+    e1, e2, e3, e4 = uint32(NOTHING), uint32(NOTHING), uint32(NOTHING), uint32(NOTHING)
+    if uint32(p + stride) < end:
+        e1 = mine[uint32(p + stride)]
+    if uint32(p + uint32(2) * stride) < end:
+        e2 = mine[uint32(p + uint32(2) * stride)]
+    if uint32(p + uint32(3) * stride) < end:
+        e3 = mine[uint32(p + uint32(3) * stride)]
+    if uint32(p + uint32(4) * stride) < end:
+        e4 = mine[uint32(p + uint32(4) * stride)]
+    return e0, e1, e2, e3, e4
+
+
+@device_function
+def product(e, w):
+    """Return an entry's count times a weight."""
+    return uint64(uint64(uint32(e >> uint32(16))) * uint64(w))
+
+
+@device_function
+def enter_topic(mine, stride, at, length, k):
     """Count a topic in a stretch, putting it in its place when it is new; return the length."""
-    p = tid
-    end = uint32(tid + uint32(length) * stride)
+    p = at
+    end = uint32(at + uint32(length) * stride)
     gap = uint32(NOWHERE)  # the last place before with a count of 0
     e = uint32(TOPIC)
     while p < end:
@@ -89,8 +121,15 @@ def enter_topic(mine, stride, tid, length, k):
 
 
 @cache
-def z_short(log_lanes: int, dense: bool) -> Any:
-    """Return the kernel for groups of 2**log_lanes lanes, with dense rows of Phi or bitmaps."""
+def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> Any:
+    """Return the kernel for groups of 2**log_lanes lanes in blocks of so many threads.
+
+    Rows of Phi are dense or bitmaps.
+
+    One that resumes goes on with documents whose list found no room (they are few), each where
+    it stopped; its groups are whole warps.
+    """
+    assert not resumes or log_lanes == WARP
     lanes = 1 << log_lanes
     group = (1 << lanes) - 1
 
@@ -98,127 +137,191 @@ def z_short(log_lanes: int, dense: bool) -> Any:
     def draw(
         order, n_documents, doc_ptr, word, z, lists, listed, base,
         record, rows, weight, guide, prior, topic, n, K, width, room,
-        key_a, key_b, prior_a, prior_b, work,
+        key_a, key_b, prior_a, prior_b, progress, stopped, work, bucket,
     ):  # fmt: skip
         mine = cuda.shared.array(0, uint32)
-        tid, stride = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x)
+        draws = cuda.shared.array(0, float64)  # the same memory, its beginning
+        tid, stride = uint32(cuda.threadIdx.x), uint32(block)
         lane = int32(tid & uint32(31))
         place = int32(lane & int32(lanes - 1))
         leader = int32(lane - place)
         last = int32(leader + int32(lanes - 1))
         us = uint32(uint32(group) << uint32(leader))  # the lanes of this document
-        number = int64((int64(cuda.blockIdx.x) * int64(stride) + int64(tid)) >> int64(log_lanes))
-        d, begin, L, K_d = int64(0), int64(0), int32(0), int32(0)
-        if number < int64(n_documents):
-            d = int64(order[number])
+        at = uint32(uint32(TOKEN_WORDS) * stride + tid)  # where this lane's stretch begins
+        tokens = uint32(uint32(4) * stride)  # where rows and topics of tokens begin
+        groups = uint32(stride >> uint32(log_lanes))
+        number = uint32(uint32(cuda.blockIdx.x) * groups + (tid >> uint32(log_lanes)))
+        my_slot = uint32(uint32(tid >> uint32(log_lanes)) * uint32(2))
+        d, begin, L, K_d = uint32(0), int64(0), int32(0), int32(0)
+        if number < uint32(n_documents):
+            d = order[number]
             begin = doc_ptr[d]
-            L = int32(doc_ptr[d + 1] - begin)
+            L = int32(doc_ptr[uint32(d + uint32(1))] - begin)
             K_d = int32(listed[d])
+        K_d_begun, b, counted = K_d, int32(0), int32(0)  # tokens whose work is counted
+        if resumes and L > int32(0):
+            b = int32(progress[d] & uint32(4095))
+            K_d_begun = int32((progress[d] >> uint32(12)) & uint32(4095))
+            counted = int32(b + int32(progress[d] >> uint32(24)))
+        kept = uint32(uint32(room) * stride)  # from an entry to its weight, for the first ones
+        kept_end = uint32(at + uint32(KEPT) * stride)
         longest = most_of_warp(L)
-        c = load_list(mine, stride, tid, lists, begin, K_d, place, int32(lanes))
-        steps = int64(0)
-        b = int32(0)
+        c = load_list(mine, stride, at, lists, begin, K_d, place, int32(lanes))
+        even = int32((most_of_warp(c) + int32(4)) // int32(5) * int32(5))
+        steps = uint32(0)
         while b < longest:
+            if votes(c > even) != uint32(0):  # longer walks than there need be: make all even
+                size = store_list(mine, stride, at, lists, begin, c, place, int32(lanes), last)
+                cuda.syncwarp(FULL)
+                c = load_list(mine, stride, at, lists, begin, size, place, int32(lanes))
+                even = int32((most_of_warp(c) + int32(4)) // int32(5) * int32(5))
             # Each lane reads a token, and draws the topic it takes if it takes the prior's.
-            on = int32(b + place) < L
             i = uint64(begin + int64(b + place))
-            v, old, of_prior, sigma_a, u = int32(0), int32(TOPIC), int32(0), 0.0, 0.0
-            if on:
-                v, old = int32(word[i]), int32(z[i])
+            my_token = uint32(uint32(place) * groups * uint32(2) + my_slot)
+            if int32(b + place) < L:
+                v, old = uint32(word[i]), uint32(z[i])
                 of_prior, K_v, sigma_a = from_prior(
                     v, unit(bits(prior_a, prior_b, uint64(base) + i)), record, guide, prior, topic
                 )
-                u = unit(bits(key_a, key_b, uint64(base) + i))
-                steps += int64(min(K_d, K_v))
-            new = old
+                draws[my_token] = unit(bits(key_a, key_b, uint64(base) + i))
+                draws[uint32(my_token + uint32(1))] = sigma_a
+                mine[uint32(tokens + my_token)] = uint32(v * uint32(width))
+                mine[uint32(tokens + my_token + uint32(1))] = uint32(
+                    old | uint32(uint32(of_prior) << uint32(16))
+                )
+                if not resumes or int32(b + place) >= counted:
+                    steps = uint32(steps + uint32(min(K_d_begun, K_v)))
+            cuda.syncwarp(FULL)
             turns = min(int32(lanes), int32(longest - b))
             turn = int32(0)
+            slot = my_slot
             while turn < turns:
-                teller = int32(leader + turn)
-                v_t = int32(cuda.shfl_sync(FULL, v, teller))
-                old_t = uint32(cuda.shfl_sync(FULL, old, teller))
-                u_t = cuda.shfl_sync(FULL, u, teller)
-                sigma_a_t = cuda.shfl_sync(FULL, sigma_a, teller)
                 alive = int32(b + turn) < L
-                row = uint64(uint64(uint32(v_t)) * uint64(uint32(width)))
+                row, topics = mine[uint32(tokens + slot)], mine[uint32(tokens + slot + uint32(1))]
+                old = uint32(topics & uint32(TOPIC))
                 s = uint64(0)
                 own = uint32(NOWHERE)
-                p = tid
-                end = tid
+                p = at
+                end = at
                 if alive:
-                    end = uint32(tid + uint32(c) * stride)
+                    end = uint32(at + uint32(c) * stride)
                 while p < end:
-                    e = mine[p]
-                    k = uint32(e & uint32(TOPIC))
-                    m = uint32(e >> uint32(16))
-                    if k == old_t:
+                    e0, e1, e2, e3, e4 = five_entries(mine, p, stride, end)
+                    if uint32(e0 & uint32(TOPIC)) == old:
                         own = p
-                        m = uint32(m - uint32(1))
-                    s += uint64(m) * uint64(weight_of(dense, row, k, rows, weight))
-                    p = uint32(p + stride)
+                        e0 = uint32(e0 - uint32(ONE))
+                    if uint32(e1 & uint32(TOPIC)) == old:
+                        own = uint32(p + stride)
+                        e1 = uint32(e1 - uint32(ONE))
+                    if uint32(e2 & uint32(TOPIC)) == old:
+                        own = uint32(p + uint32(2) * stride)
+                        e2 = uint32(e2 - uint32(ONE))
+                    if uint32(e3 & uint32(TOPIC)) == old:
+                        own = uint32(p + uint32(3) * stride)
+                        e3 = uint32(e3 - uint32(ONE))
+                    if uint32(e4 & uint32(TOPIC)) == old:
+                        own = uint32(p + uint32(4) * stride)
+                        e4 = uint32(e4 - uint32(ONE))
+                    w0, w1, w2, w3, w4 = five_weights(
+                        dense, row, e0, e1, e2, e3, e4, rows, weight
+                    )
+                    if p < kept_end:  # the walk will need them again
+                        to = uint32(p + kept)
+                        mine[to] = w0
+                        mine[uint32(to + stride)] = w1
+                        mine[uint32(to + uint32(2) * stride)] = w2
+                        mine[uint32(to + uint32(3) * stride)] = w3
+                        mine[uint32(to + uint32(4) * stride)] = w4
+                    if uint32(w0 | w1 | w2 | w3 | w4) != uint32(0):  # when all have come
+                        s += product(e0, w0)
+                        s += product(e1, w1)
+                        s += product(e2, w2)
+                        s += product(e3, w3)
+                        s += product(e4, w4)
+                    p = uint32(p + uint32(5) * stride)
                 if own != uint32(NOWHERE):
                     mine[own] = uint32(mine[own] - uint32(ONE))
                 until = running_sum(s, place, int32(lanes))
                 all_ = uint64(int64(cuda.shfl_sync(FULL, int64(until), last)))
                 sigma_b = float64(all_)
-                x = u_t * (sigma_b + sigma_a_t)
+                x = draws[slot] * (sigma_b + draws[uint32(slot + uint32(1))])
                 of_document = x < sigma_b
                 goal = min(uint64(x), uint64(all_ - uint64(1)))
                 passed = uint32(votes(until > goal) & us)
                 chosen = leader
                 if of_document:
                     chosen = int32(int32(cuda.ffs(int32(passed))) - int32(1))
-                found = int32(0)
+                found = uint32(topics >> uint32(16))
                 if alive and of_document and lane == chosen:
                     so_far = uint64(until - s)
-                    p = tid
-                    e = mine[p]
-                    so_far += uint64(e >> uint32(16)) * uint64(
-                        weight_of(dense, row, uint32(e & uint32(TOPIC)), rows, weight)
-                    )
-                    while so_far <= goal:
-                        p = uint32(p + stride)
+                    p = at
+                    e, done = uint32(0), False
+                    near = min(end, kept_end)
+                    while p < near and not done:
                         e = mine[p]
-                        so_far += uint64(e >> uint32(16)) * uint64(
-                            weight_of(dense, row, uint32(e & uint32(TOPIC)), rows, weight)
-                        )
+                        so_far += product(e, mine[uint32(p + kept)])
+                        done = so_far > goal
+                        if not done:
+                            p = uint32(p + stride)
+                    while not done:
+                        e = mine[p]
+                        w0, _, _, _, _ = five_weights(dense, row, e, e, e, e, e, rows, weight)
+                        so_far += product(e, w0)
+                        done = so_far > goal
+                        if not done:
+                            p = uint32(p + stride)
                     mine[p] = uint32(e + uint32(ONE))
-                    found = int32(e & uint32(TOPIC))
-                found = int32(cuda.shfl_sync(FULL, found, chosen))
+                    found = uint32(e & uint32(TOPIC))
+                    mine[uint32(tokens + slot + uint32(1))] = uint32(old | (found << uint32(16)))
                 enters = alive and not of_document
                 if votes(enters) != uint32(0):
-                    of_prior_t = int32(cuda.shfl_sync(FULL, of_prior, teller))
-                    if not of_document:
-                        found = of_prior_t
                     begins = c > int32(0)
                     if begins:
-                        begins = int32(mine[tid] & uint32(TOPIC)) <= of_prior_t
+                        begins = uint32(mine[at] & uint32(TOPIC)) <= found
                     below = uint32(votes(begins) & us)
                     owner = leader
                     if below != uint32(0):
                         owner = int32(int32(31) - int32(cuda.clz(int32(below))))
                     if enters and lane == owner:
-                        c = enter_topic(mine, stride, tid, c, uint32(of_prior_t))
-                    if votes(c >= room) != uint32(0):  # a stretch is full: make all even
+                        c = enter_topic(mine, stride, at, c, found)
+                    if votes(c >= room) != uint32(0):  # a stretch is full
                         size = store_list(
-                            mine, stride, tid, lists, begin, c, place, int32(lanes), last
+                            mine, stride, at, lists, begin, c, place, int32(lanes), last
                         )
                         cuda.syncwarp(FULL)
-                        c = load_list(mine, stride, tid, lists, begin, size, place, int32(lanes))
-                if place == turn:
-                    new = found
+                        c = load_list(mine, stride, at, lists, begin, size, place, int32(lanes))
+                        if alive and size > int32(lanes) * int32(room - int32(1)):
+                            done_until = int32(b + turn + int32(1))  # all are full
+                            ahead = int32(min(L, int32(b + int32(lanes))) - done_until)
+                            L = done_until  # another launch goes on
+                            if place == int32(0):
+                                progress[d] = uint32(
+                                    uint32(L)
+                                    | (uint32(K_d_begun) << uint32(12))
+                                    | (uint32(ahead) << uint32(24))
+                                )
+                                stopped[uint32(cuda.atomic.add(work, 1, uint64(1)))] = d
                 turn = int32(turn + int32(1))
-            if on and new != old:
-                z[i] = uint16(new)
-                row = uint64(uint64(uint32(v)) * uint64(uint32(K)))
-                cuda.atomic.sub(n, uint64(row + uint64(uint32(old))), uint32(1))
-                cuda.atomic.add(n, uint64(row + uint64(uint32(new))), uint32(1))
+                slot = uint32(slot + groups * uint32(2))
+            cuda.syncwarp(FULL)
+            if int32(b + place) < L:
+                topics = mine[uint32(tokens + my_token + uint32(1))]
+                old, new = uint32(topics & uint32(TOPIC)), uint32(topics >> uint32(16))
+                if new != old:
+                    z[i] = uint16(new)
+                    cell = uint64(mine[uint32(tokens + my_token)])
+                    if not dense:
+                        cell = uint64(uint64(uint32(word[i])) * uint64(uint32(K)))
+                    cuda.atomic.sub(n, uint64(cell + uint64(old)), uint32(1))
+                    cuda.atomic.add(n, uint64(cell + uint64(new)), uint32(1))
+            cuda.syncwarp(FULL)
             b = int32(b + int32(lanes))
-        size = store_list(mine, stride, tid, lists, begin, c, place, int32(lanes), last)
-        if number < int64(n_documents) and place == int32(0):
+        size = store_list(mine, stride, at, lists, begin, c, place, int32(lanes), last)
+        if L > int32(0) and place == int32(0):
             listed[d] = uint16(size)
-        steps = sum_of_warp(steps)
+        total, most = sum_of_warp(steps), most_of_warp(size)
         if lane == int32(0):
-            cuda.atomic.add(work, 0, uint64(steps))
+            cuda.atomic.add(work, 0, uint64(total))
+            cuda.atomic.max(work, int32(bucket), uint64(most))
 
     return draw

@@ -14,7 +14,8 @@ import numpy as np
 
 from polyaurn._version import __version__
 from polyaurn.corpus import Corpus, as_corpus
-from polyaurn.errors import CheckpointWarning, InputError
+from polyaurn.devices import check_device
+from polyaurn.errors import CheckpointWarning, DeviceError, InputError
 from polyaurn.grid.folder import GridFolder
 from polyaurn.grid.page import write_page
 from polyaurn.grid.setting import MAX_SCORED, TOPICS, check_grid, make_setting
@@ -43,6 +44,7 @@ def topic_grid(
     max_scored: int = MAX_SCORED,
     random_state: int = 0,
     n_jobs: int | None = -1,
+    device: str = "cpu",
     on_progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> dict[str, Any]:
     """Train and judge models with several numbers of topics, from several seeds each.
@@ -83,6 +85,9 @@ def topic_grid(
         The first seed; also that of the split and of scoring.
     n_jobs : int or None
         Threads.
+    device : {"cpu", "gpu", "auto"}
+        Where models are trained, as in `LDA`; they are the same, and so an earlier call's may have
+        been trained elsewhere. Scoring runs on the CPU.
     on_progress : callable, optional
         Called after every sweep and before scoring with a dictionary: "cell" of "cells", "topics",
         "seed", "step" ("training" or "scoring"), "sweep" of "sweeps", and "seconds_left", a guess
@@ -116,6 +121,7 @@ def topic_grid(
         "n_jobs": n_jobs,
     }  # fmt: skip
     numbers, all_seeds = check_grid(topics, seeds, **options)
+    options["device"] = check_device(device, sampler)
     folder = GridFolder(out)
     corpus = as_corpus(corpus)
     make_priors(1.0, topic_word_prior, 1, corpus.n_words)
@@ -261,7 +267,7 @@ def _train(
     def after_sweep(state: Any, info: Info) -> None:
         tell("training", info.sweep, info.seconds)
 
-    taken = ("max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "n_jobs")
+    taken = ("max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "n_jobs", "device")
     lda = LDA(
         K, random_state=seed, checkpoint=kept, resume=True, callbacks=after_sweep, verbose=False,
         **{name: options[name] for name in taken},
@@ -269,7 +275,14 @@ def _train(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # empty documents do no harm here
         warnings.simplefilter("default", CheckpointWarning)
-        model: TopicModel = lda.fit(train).model_
+        try:
+            model: TopicModel = lda.fit(train).model_
+        except DeviceError as error:
+            raise DeviceError(
+                error.what,
+                "Models that are finished are kept, and so is the last checkpoint of this one; go "
+                "on by doing the same again with device='cpu' (--device cpu).",
+            ) from error
     return model
 
 

@@ -5,7 +5,9 @@ down. A token's weight for topic k, (alpha[k] + m[k]) phi[k, v], falls into thre
 `polyaurn.kernels.collapsed`: over the topics of the word, of the document, and over all, the
 last of which is known beforehand. A token costs as much as its word has topics.
 
-What is drawn for a document depends on its words and the seed alone, not on its neighbours.
+What is drawn for a document depends on its words and the seed alone, not on its neighbours: sums
+begin anew with it, and alpha[k] + m[k] is made from its parts, never counted up and down.
+`polyaurn.gpu.fold_in` does the same sums in the same order.
 """
 
 from typing import NamedTuple
@@ -14,10 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from polyaurn.kernels.chance import bits, unit
+from polyaurn.kernels.chance import bits, log_of, unit
 from polyaurn.state import F64, I64, U16, Priors, topic_word_mass
 
-_FNV, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+FNV, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
 
 class Topics(NamedTuple):
@@ -52,19 +54,20 @@ def fix_topics(topic_word_counts: sp.csr_matrix, priors: Priors) -> Topics:
 @njit(cache=True)
 def hash_words(word, begin, end):
     """Return 64 bits that stand for a document's words (FNV-1a over numbers)."""
-    h = _FNV
+    h = FNV
     for i in range(begin, end):
-        h = (h ^ np.uint64(word[i])) * _PRIME
+        h = (h ^ np.uint64(word[i])) * PRIME
     return h
 
 
 @njit(cache=True)
-def weigh(v, M, first, topic, weight, beta, prior, a_m, running):
+def weigh(v, M, first, topic, weight, beta, alpha, prior, m, running):
     """Sum a token's weights; the part of the word's topics is left in `running`."""
     Q = 0.0
     start = first[v]
     for j in range(first[v + 1] - start):
-        Q += weight[start + j] * a_m[topic[start + j]]
+        k = topic[start + j]
+        Q += weight[start + j] * (alpha[k] + m[k])
         running[j] = Q
     return Q, Q + beta[v] * (M + prior[-1])
 
@@ -91,23 +94,21 @@ def choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running
 
 
 @njit(cache=True)
-def enter(k, M, K_d, share, m, a_m, topics, where):
+def enter(k, M, K_d, share, m, topics, where):
     """Add a token of topic k to a document."""
-    if m[k] == 0:
+    if m[k] == 0.0:
         topics[K_d] = k
         where[k] = K_d
         K_d += 1
-    m[k] += 1
-    a_m[k] += 1.0
+    m[k] += 1.0
     return M + share[k], K_d
 
 
 @njit(cache=True)
-def leave(k, M, K_d, share, m, a_m, topics, where):
+def leave(k, M, K_d, share, m, topics, where):
     """Take a token of topic k out of a document."""
-    m[k] -= 1
-    a_m[k] -= 1.0
-    if m[k] == 0:
+    m[k] -= 1.0
+    if m[k] == 0.0:
         K_d -= 1
         topics[where[k]] = topics[K_d]
         where[topics[K_d]] = where[k]
@@ -125,8 +126,7 @@ def fold_documents(
     ends[d - lo + 1], in increasing order of topic.
     """
     K = len(alpha)
-    m = np.zeros(K, np.int64)
-    a_m = alpha.copy()  # alpha + m
+    m = np.zeros(K, np.float64)
     topics, where = np.empty(K, np.uint16), np.empty(K, np.int64)
     running = np.empty(K + 1, np.float64)
     total = np.zeros(K, np.int64)
@@ -145,19 +145,18 @@ def fold_documents(
             for i in range(begin, end):
                 v = word[i]
                 if sweep > 0:
-                    M, K_d = leave(z[i - begin], M, K_d, share, m, a_m, topics, where)
-                Q, all_ = weigh(v, M, first, topic, weight, beta, prior, a_m, running)
+                    M, K_d = leave(z[i - begin], M, K_d, share, m, topics, where)
+                Q, all_ = weigh(v, M, first, topic, weight, beta, alpha, prior, m, running)
                 u = unit(bits(a, key_b, draw)) * all_
                 draw += np.uint64(1)
                 k = choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running)
                 z[i - begin] = k
-                M, K_d = enter(k, M, K_d, share, m, a_m, topics, where)
+                M, K_d = enter(k, M, K_d, share, m, topics, where)
             if sweep >= burn_in:
                 for j in range(K_d):
-                    total[topics[j]] += m[topics[j]]
+                    total[topics[j]] += np.int64(m[topics[j]])
         for j in range(K_d):
-            m[topics[j]] = 0
-            a_m[topics[j]] = alpha[topics[j]]
+            m[topics[j]] = 0.0
         for k in range(K):
             if total[k] > 0:
                 found[at] = k
@@ -167,6 +166,31 @@ def fold_documents(
         ends[d - lo + 1] = at
 
 
+@njit(cache=True)
+def average_particles(p):
+    """Return log p(w) and its error, given p[i, r] of token i by particle r."""
+    particles = p.shape[1]
+    level = 0.0
+    without = np.zeros(particles, np.float64)  # log p by all particles but one
+    for i in range(len(p)):
+        sum_i = p[i].sum()
+        level += log_of(sum_i / particles)
+        if particles > 1:
+            for r in range(particles):
+                without[r] += log_of((sum_i - p[i, r]) / (particles - 1))
+    if particles == 1:
+        return level, np.nan
+    spread = ((without - without.mean()) ** 2).sum()  # the jackknife over particles
+    return level, np.sqrt((particles - 1) / particles * spread)
+
+
+@njit(nogil=True, cache=True)
+def average_documents(lo, hi, doc_ptr, p, level, error):
+    """Write `average_particles` of some documents; p holds a row for each token."""
+    for d in range(lo, hi):
+        level[d], error[d] = average_particles(p[doc_ptr[d] : doc_ptr[d + 1]])
+
+
 @njit(nogil=True, cache=True)
 def score_left_to_right(
     lo, hi, doc_ptr, word, particles, first, topic, weight, share, beta, alpha, prior,
@@ -174,12 +198,10 @@ def score_left_to_right(
 ):  # fmt: skip
     """Estimate log p(w) of some documents, left to right; see `polyaurn.evaluate.left_to_right`."""
     K = len(alpha)
-    m = np.zeros(K, np.int64)
-    a_m = alpha.copy()
+    m = np.zeros(K, np.float64)
     topics, where = np.empty(K, np.uint16), np.empty(K, np.int64)
     running = np.empty(K + 1, np.float64)
     alpha_all = alpha.sum()
-    without = np.empty(particles, np.float64)  # log p by all particles but one
     for d in range(lo, hi):
         begin, n_d = doc_ptr[d], doc_ptr[d + 1] - doc_ptr[d]
         a = key_a ^ hash_words(word, begin, begin + n_d)
@@ -189,40 +211,22 @@ def score_left_to_right(
         for r in range(particles):
             M, K_d = 0.0, 0
             for i in range(n_d):
-                for before in range(i):
-                    v = word[begin + before]
-                    M, K_d = leave(z[before], M, K_d, share, m, a_m, topics, where)
-                    Q, all_ = weigh(v, M, first, topic, weight, beta, prior, a_m, running)
+                for t in range(i + 1):  # the tokens before it once more, then token i itself
+                    v = word[begin + t]
+                    if t < i:
+                        M, K_d = leave(z[t], M, K_d, share, m, topics, where)
+                    Q, all_ = weigh(v, M, first, topic, weight, beta, alpha, prior, m, running)
                     u = unit(bits(a, key_b, draw)) * all_
                     draw += np.uint64(1)
                     k = choose(
                         v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running
                     )
-                    z[before] = k
-                    M, K_d = enter(k, M, K_d, share, m, a_m, topics, where)
-                v = word[begin + i]
-                Q, all_ = weigh(v, M, first, topic, weight, beta, prior, a_m, running)
+                    z[t] = k
+                    M, K_d = enter(k, M, K_d, share, m, topics, where)
                 p[i, r] = all_ / (i + alpha_all)
-                u = unit(bits(a, key_b, draw)) * all_
-                draw += np.uint64(1)
-                k = choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running)
-                z[i] = k
-                M, K_d = enter(k, M, K_d, share, m, a_m, topics, where)
             for j in range(K_d):
-                m[topics[j]] = 0
-                a_m[topics[j]] = alpha[topics[j]]
-        level[d] = 0.0
-        without[:] = 0.0
-        for i in range(n_d):
-            sum_i = p[i].sum()
-            level[d] += np.log(sum_i / particles)
-            if particles > 1:
-                for r in range(particles):
-                    without[r] += np.log((sum_i - p[i, r]) / (particles - 1))
-        error[d] = np.nan
-        if particles > 1:  # the jackknife over particles
-            spread = ((without - without.mean()) ** 2).sum()
-            error[d] = np.sqrt((particles - 1) / particles * spread)
+                m[topics[j]] = 0.0
+        level[d], error[d] = average_particles(p)
 
 
 @njit(nogil=True, cache=True)

@@ -1,6 +1,7 @@
 """Run chains one after another, and keep draws of each after its burn-in."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 
 from polyaurn.corpus import Corpus
 from polyaurn.diagnostics import log_posterior
+from polyaurn.errors import InputError
 from polyaurn.matching import match_topics, row_quality
 from polyaurn.posterior.choice import Choice
 from polyaurn.posterior.result import Chain, Posterior
@@ -22,12 +24,13 @@ from polyaurn.state import (
     State,
     doc_topic_matrix,
     make_priors,
+    on_host,
     topic_word_mass,
     topic_word_matrix,
 )
 from polyaurn.workers import Workers, count_threads
 
-Tell = Callable[[int, State, Info], None]
+Tell = Callable[[int, Info], None]
 
 
 class Recorder:
@@ -148,6 +151,7 @@ def sample(
     seed: int,
     tell: Tell,
     into: list[Chain],
+    last: list[State],
 ) -> None:
     """Run the chains.
 
@@ -168,27 +172,32 @@ def sample(
     seed : int
         Of the first chain; the next have the numbers that follow.
     tell : callable
-        Called with the number of sweeps done before the chain, a state and its info.
+        Called with the number of sweeps done before the chain, and the info of one.
     into : list of Chain
         Receives each chain when it ends, or is interrupted after a draw.
+    last : list of State
+        Receives the first chain's last state, likewise.
     """
     for c in range(chains):
         done = c * (burn_in + draws * thin)
         run = options | {"random_state": seed + c}
-        state = None
-        for state, info in sweeps(corpus, max_iter=burn_in, **run):
-            tell(done, state, info)
-        assert state is not None
-        order = _align(into, state, run["n_components"])
-        recorder = Recorder(corpus, seed + c, order, choice, theta_mean=theta_mean)
+        state, recorder = None, None
         try:
-            for drawn, info, priors in _go_on(corpus, run, state, draws, thin):
+            for state, info in sweeps(corpus, max_iter=burn_in, **run):  # noqa: B007
+                tell(done, info)
+            assert state is not None
+            begun = state = on_host(state._replace(phi=None))
+            order = _align(into, begun, run["n_components"])
+            recorder = Recorder(corpus, seed + c, order, choice, theta_mean=theta_mean)
+            for state, info, priors in _go_on(corpus, run, begun, draws, thin):
                 if info.log_posterior is not None:
-                    recorder.keep(drawn, priors, info.log_posterior)
-                tell(done, drawn, info)
+                    recorder.keep(state, priors, info.log_posterior)
+                tell(done, info)
         finally:
-            kept = recorder.chain()
-            if len(kept.sweep):
+            if not c and state is not None:
+                with suppress(InputError):  # a GPU that failed may have it no more
+                    last.append(on_host(state._replace(phi=None, parts=())))
+            if recorder is not None and len((kept := recorder.chain()).sweep):
                 into.append(kept)
 
 
@@ -206,6 +215,7 @@ def _go_on(
         for after, info in islice(further, draws * thin):
             priors = after.priors or given
             if (after.sweep - begun) % thin == 0:
+                after = on_host(after._replace(phi=None))
                 info = info._replace(log_posterior=log_posterior(corpus, after, priors, workers))
             yield after, info, priors
 

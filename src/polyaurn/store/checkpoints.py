@@ -12,7 +12,7 @@ import numpy as np
 
 from polyaurn._version import __version__
 from polyaurn.errors import InputError
-from polyaurn.state import WHOLE, Halt, Priors, State
+from polyaurn.state import WHOLE, Halt, Priors, State, halt_of
 from polyaurn.store.arrays import read_npz, write_npz
 from polyaurn.store.sealed import Damaged, file_of, seal, unseal
 from polyaurn.wholefiles import is_temporary
@@ -87,9 +87,14 @@ class Checkpoints:
         What fixes the chain, ready for JSON.
     every : Every
         When `after` writes one.
+    early : bool
+        Write one after the first sweep, too.
     """
 
-    def __init__(self, folder: Path, run: dict[str, Any], every: Every) -> None:
+    def __init__(
+        self, folder: Path, run: dict[str, Any], every: Every, *, early: bool = False
+    ) -> None:
+        self.place = folder
         self._folder = folder / FOLDER
         self._run = run
         self._every = every
@@ -97,11 +102,13 @@ class Checkpoints:
         self._pause = every.seconds
         self._written = -1
         self._failing = False
+        self._early = early and any(every)
 
     def after(self, state: State, trace: list[dict[str, Any]]) -> str:
         """Write a checkpoint if it is time; return what went wrong, or nothing."""
         due = self._every.seconds and perf_counter() - self._last >= self._pause
-        if due or (self._every.sweeps and state.sweep % self._every.sweeps == 0):
+        if due or self._early or (self._every.sweeps and state.sweep % self._every.sweeps == 0):
+            self._early = False
             return self._try(state, trace)
         return ""
 
@@ -110,9 +117,12 @@ class Checkpoints:
         return self._try(state, trace) if any(self._every) else ""
 
     def _try(self, state: State, trace: list[dict[str, Any]]) -> str:
+        if self._written == state.sweep:
+            return ""
         begin = perf_counter()
+        halt = halt_of(state)
         try:
-            self.write(state, trace)
+            self.write(halt, trace)
         except InputError as error:
             told, self._failing = self._failing, True
             at = f"No checkpoint was written at sweep {state.sweep:,}; the run goes on"
@@ -123,26 +133,24 @@ class Checkpoints:
         self._failing = False
         return ""
 
-    def write(self, state: State, trace: list[dict[str, Any]]) -> None:
+    def write(self, halt: Halt, trace: list[dict[str, Any]]) -> None:
         """Write a checkpoint, and remove all but the two newest."""
-        if self._written == state.sweep:
-            return
         arrays: dict[str, Any] = {
-            "z": state.z,
+            "z": halt.z,
             "trace": np.frombuffer(json.dumps(trace).encode(), np.uint8),
         }
-        if state.priors is not None:
-            arrays |= {"alpha": state.priors.alpha, "beta": state.priors.beta}
+        if halt.priors is not None:
+            arrays |= {"alpha": halt.priors.alpha, "beta": halt.priors.beta}
         header = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
             "polyaurn_version": __version__,
             "run": self._run,
-            "sweep": state.sweep,
-            "share": state.share,
-            "learned_priors": state.priors is not None,
+            "sweep": halt.sweep,
+            "share": halt.share,
+            "learned_priors": halt.priors is not None,
         }
-        stem = f"sweep-{state.sweep:09d}"
+        stem = f"sweep-{halt.sweep:09d}"
         tidy(self._folder, KEPT)
         seal(
             self._folder,
@@ -151,11 +159,16 @@ class Checkpoints:
             {f"{stem}.npz": lambda file: write_npz(file, arrays)},
         )
         tidy(self._folder, KEPT)
-        self._written = state.sweep
+        self._written = halt.sweep
 
     def newest(self) -> Saved | None:
         """Return the newest checkpoint that is whole, None where there is none."""
         return newest(self._folder)
+
+    def newest_sweep(self) -> int | None:
+        """Return the sweep of the newest checkpoint, whole or not; None where there is none."""
+        headers = _headers(self._folder)
+        return _number(headers[0].name) if headers else None
 
 
 def holds_checkpoint(folder: Path) -> bool:
