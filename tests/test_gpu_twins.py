@@ -4,6 +4,7 @@ import subprocess
 import sys
 from importlib import import_module
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -149,7 +150,7 @@ def test_pseudo_counts_are_added():
 def test_corners(sampler, dense, counts, K, beta, sweeps):
     corpus = Corpus.from_matrix(counts)
     priors = make_priors(0.2, beta, K, corpus.n_words)
-    for shape in (Shape(4, dense=dense), Shape(4, longest=10, dense=dense)):
+    for shape in (Shape(4, 0, dense=dense), Shape(4, longest=10, dense=dense)):
         twins = twin_kernels(sampler, shape)
         assert_same(twins, sampler, corpus, priors, [Plan()] * sweeps)
 
@@ -169,13 +170,33 @@ def test_the_log_posterior_is_that_of_the_cpu():
 # Lists of topics
 
 
-def watch_z_short(found):
-    """Return a z_short that keeps its lists, and how often it made stretches even."""
+class Launch(NamedTuple):
+    """What a launch of z_short did."""
 
-    def watched(*arguments):
-        found.append((TWINS["z_short"](*arguments), arguments[6].copy(), arguments[7].copy()))
+    resumes: bool
+    made_even: int  # times
+    n_stopped: int  # documents
+    lists: np.ndarray
+    listed: np.ndarray
+
+
+def watch_z_short(launches):
+    """Return a z_short that tells what it did."""
+
+    def watched(lanes, dense, resumes, *arguments):
+        made_even = TWINS["z_short"](lanes, dense, resumes, *arguments)
+        lists, listed, work = arguments[4].copy(), arguments[5].copy(), arguments[-2]
+        launches.append(Launch(resumes, made_even, int(work[1]), lists, listed))
 
     return watched
+
+
+def launches_of(corpus, K, shape, z, alpha=0.5):
+    """Return what launches did in a chain whose bytes are the CPU's."""
+    priors, launches = make_priors(alpha, 0.01, K, corpus.n_words), []
+    twins = twin_kernels("polya-urn", shape, z_short=watch_z_short(launches))
+    assert_same(twins, "polya-urn", corpus, priors, z=z)
+    return launches
 
 
 @pytest.mark.parametrize("length", [60, LONGEST])
@@ -184,31 +205,41 @@ def watch_z_short(found):
 def test_full_stretches_are_made_even(lanes, dense, length):
     """Tokens begin with different topics, so that stretches are full from the first that enters."""
     corpus, K = of_lengths(length, length, 1), length + 100
-    priors = make_priors(0.5, 0.01, K, corpus.n_words)
     z = np.concatenate((np.arange(length), np.arange(length)[::-1], [0])).astype(np.uint16)
-    for spare, happens in ((1, True), (K, False)):
-        found = []
-        shape = Shape(lanes, spare, dense=dense)
-        twins = twin_kernels("polya-urn", shape, z_short=watch_z_short(found))
-        assert_same(twins, "polya-urn", corpus, priors, z=z)
-        assert (found[0][0] > 0) == happens
+    launches = launches_of(corpus, K, Shape(lanes, 0, dense=dense), z)
+    assert launches[0].made_even > 0
+    assert all(launch.n_stopped == 0 for launch in launches)
+
+
+@pytest.mark.parametrize("length", [150, LONGEST])
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("lanes", [4, 8, 16, 32])
+def test_documents_that_find_no_room_go_on_in_another_launch(lanes, dense, length):
+    """Documents begin with one topic each, so that lists grow far beyond it."""
+    corpus, K = of_lengths(length, length - 7, 1), 300
+    z = np.repeat([0, 299, 7], np.diff(corpus.doc_ptr)).astype(np.uint16)
+    for spare, stop in ((0, 2), (K, 0)):
+        first, second, *_ = launches_of(corpus, K, Shape(lanes, spare, dense=dense), z)
+        assert (first.resumes, second.resumes) == (False, True)
+        assert first.n_stopped == second.n_stopped == stop
+        assert (first.listed > lanes).sum() == 2
 
 
 def test_lists_are_kept_up():
     """After a sweep they hold what would be listed anew, so that the next one may use them."""
     corpus, K = of_lengths(1, 7, 60, 700, LONGEST), 100
-    priors, found = make_priors(0.5, 0.01, K, corpus.n_words), []
-    twins = twin_kernels("polya-urn", z_short=watch_z_short(found))
-    layout = twins.make_layout(corpus, K)
-    for (state, _), (_, lists, listed) in zip(
-        states(twins, corpus, priors, [Plan()] * 3), found, strict=False
-    ):
+    priors, launches = make_priors(0.5, 0.01, K, corpus.n_words), []
+    twins = twin_kernels("polya-urn", Shape(spare=0), z_short=watch_z_short(launches))
+    layout, z = twins.make_layout(corpus, K), np.zeros(corpus.n_tokens, np.uint16)
+    for state, _ in states(twins, corpus, priors, THREE, z):
+        lists, listed = launches[-1].lists, launches[-1].listed
         for d in range(corpus.n_documents):
             begin, end = corpus.doc_ptr[d : d + 2]
             topic, number = np.unique(state.z[begin:end], return_counts=True)
             mine = lists[begin : begin + listed[d]].astype(int)
             assert (mine & TOPIC).tolist() == topic.tolist()
             assert (mine // A_COUNT).tolist() == number.tolist()
+    assert launches[0].n_stopped > 0
     order = np.arange(corpus.n_documents, dtype=np.uint32)
     anew, length = steps.list_documents(tokens, layout, order, LONGEST, state.z)
     assert length.tobytes() == listed.tobytes()
@@ -277,9 +308,10 @@ def test_the_guide_makes_walks_short():
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_twin_has_other_bytes(fault):
     corpus = of_lengths(*(20,) * 10)
-    priors = make_priors(0.5, 0.1, 6, corpus.n_words)
+    priors = make_priors(0.5, 0.1, 30, corpus.n_words)
+    z = np.zeros(corpus.n_tokens, np.uint16)
     with pytest.raises((AssertionError, IndexError), match=r"sweep \d|out of bounds"):
-        assert_same(twins_with(fault), "partially-collapsed", corpus, priors, [Plan()] * 5)
+        assert_same(twins_with(fault), "partially-collapsed", corpus, priors, z=z)
 
 
 def test_a_column_that_is_left_empty_is_seen():
@@ -303,6 +335,9 @@ def test_every_kernel_has_a_twin():
     kernels = kernels_in_source()
     assert len(kernels) >= 13
     for module, name in kernels:
+        if module == "fold_in":  # which does what the CPU's kernels do, literally
+            assert callable(getattr(import_module("polyaurn.kernels.fold_in"), name))
+            continue
         twin = getattr(import_module(f"polyaurn.gpu.twins.{module}"), name)
         assert TWINS[name] is twin
 

@@ -7,7 +7,7 @@ from faults import plant
 from polyaurn.gpu.twins.steps import TWINS, Shape, twin_kernels
 from polyaurn.kernels import KernelSet
 
-PAIR = Shape(lanes=2)  # so few that two topics fill two stretches
+PAIR = Shape(lanes=2, spare=0)  # so few that two topics fill two stretches
 LONG = Shape(longest=0)  # every document is long
 
 _plant = partial(plant, package="polyaurn.gpu.twins")
@@ -45,6 +45,16 @@ FAULTS: dict[str, tuple[Shape, dict[str, Any]]] = {
         {"z_short": (
             ("owner = lane\n", "owner = 0\n"),
             ("cache=True", "cache=True, boundscheck=True"),  # walks run out of their stretch
+        )},
+    ),
+    "goes_on_a_token_late": (
+        PAIR, {"z_short": (("b = np.int64(progress", "b = 1 + np.int64(progress"),)},
+    ),
+    "weights_of_another_token_kept": (
+        PAIR,
+        {"z_short": (
+            ("if r < KEPT:", "if r < KEPT and turn == 0:"),
+            ("cache=True", "cache=True, boundscheck=True"),
         )},
     ),
     "own_token_kept_in_a_long_document": (LONG, {"z_long": ((" - np.uint64(k == old)", ""),)}),

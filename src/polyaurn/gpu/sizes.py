@@ -6,3 +6,4 @@ LENGTH_SHIFT = 44  # of a column's length, above its beginning
 LONGEST = 2_048  # tokens of a document whose list is kept in shared memory
 ONE = 1 << 16  # a count, above the 16 bits of its topic
 TOPIC = ONE - 1
+KEPT = 5  # entries of a stretch whose weights stay in shared memory for the walk

@@ -19,7 +19,7 @@ class Shape(NamedTuple):
     """How the work is cut: what a launch decides."""
 
     lanes: int = 8  # that draw a document
-    spare: int = 1  # entries of a stretch beyond an even share
+    spare: int = 4  # topics that a document may have more than the one that has most
     longest: int = LONGEST  # tokens of a document that has a list
     dense: bool = True  # rows of Phi by topic; else bitmaps
     warps: int = 4  # that draw the urn

@@ -133,7 +133,7 @@ def draw_z(
     """Draw topics given Phi; documents of other blocks keep theirs."""
     K, new = layout.n_topics, z.copy() if into is None else into
     short, long = _by_length(layout, _documents(layout, blocks), shape.longest)
-    n, work = np.zeros(layout.n_words * K, np.uint32), np.zeros(1, np.uint64)
+    n, work = np.zeros(layout.n_words * K, np.uint32), np.zeros(3, np.uint64)
     for d in (*short, *long):
         place = slice(layout.doc_ptr[d], layout.doc_ptr[d + 1])
         twins.count_tokens(layout.word[place], new[place], n, K)
@@ -147,13 +147,20 @@ def draw_z(
         )
     if len(short):
         longest = int(np.diff(layout.doc_ptr)[short].max())
-        room = -(-min(longest, K) // shape.lanes) + shape.spare
         lists, listed = list_documents(twins, layout, short, longest, new)
         width = K if shape.dense else -(-K // LANES)
-        twins.z_short(
-            shape.lanes, shape.dense, short, *corpus, lists, listed, 0, phi.record, phi.rows,
-            phi.weight, *read, width, room, *address, work,
-        )  # fmt: skip
+        seen = (*corpus, lists, listed, 0, phi.record, phi.rows, phi.weight, *read, width)
+        progress, stopped = np.zeros(len(listed), np.uint32), np.zeros(len(listed), np.uint32)
+
+        def launch(lanes: int, documents: U32, n_listed: int, resumes: bool) -> None:
+            room = -(-min(n_listed, longest, K) // lanes) + 1
+            twins.z_short(
+                lanes, shape.dense, resumes, documents, *seen, room, *address, progress, stopped,
+                work, 2,
+            )  # fmt: skip
+
+        launch(shape.lanes, short, int(listed[short].max()) + shape.spare, False)
+        launch(LANES, stopped[: int(work[1])], longest, True)
     return new, sparse_counts(n, layout), Work(int(work[0]))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from polyaurn.gpu.sizes import ONE, TOPIC
+from polyaurn.gpu.sizes import KEPT, ONE, TOPIC
 from polyaurn.gpu.twins.columns import from_prior, weight_of
 from polyaurn.kernels.chance import bits, unit
 
@@ -14,12 +14,12 @@ _UNIT = np.uint64(1)
 def load_list(mine, lists, begin, K_d, length):
     """Give each lane an even stretch of a document's list."""
     lanes = len(length)
-    size = (K_d + lanes - 1) // lanes
+    low = 0
     for lane in range(lanes):
-        low = lane * size
-        length[lane] = max(0, min(size, K_d - low))
+        length[lane] = K_d // lanes + (lane < K_d % lanes)
         for r in range(length[lane]):
             mine[lane + r * lanes] = lists[begin + low + r]
+        low += length[lane]
 
 
 @njit(cache=True)
@@ -64,14 +64,23 @@ def enter_topic(mine, lanes, lane, length, k):
     return length + 1
 
 
+@njit(cache=True)
+def even_length(length):
+    """Return to which length stretches may grow before they are made even again."""
+    return (length.max() + KEPT - 1) // KEPT * KEPT
+
+
 @njit(nogil=True, cache=True)
 def z_short(
-    lanes, dense, order, doc_ptr, word, z, lists, listed, base,
+    lanes, dense, resumes, order, doc_ptr, word, z, lists, listed, base,
     record, rows, weight, guide, prior, topic, n, K, width, room,
-    key_a, key_b, prior_a, prior_b, work,
+    key_a, key_b, prior_a, prior_b, progress, stopped, work, bucket,
 ):  # fmt: skip
-    """Draw topics of documents; return how often stretches were made even."""
-    mine = np.empty(room * lanes, np.uint32)
+    """Draw topics of documents; return how often stretches were made even.
+
+    A document whose list finds no room stops. One launch that resumes goes on with those.
+    """
+    mine, kept = np.empty(room * lanes, np.uint32), np.empty(KEPT * lanes, np.uint64)
     c = np.empty(lanes, np.int64)  # lengths of stretches
     s, until = np.empty(lanes, np.uint64), np.empty(lanes, np.uint64)
     v, old = np.empty(lanes, np.int64), np.empty(lanes, np.int64)
@@ -80,8 +89,19 @@ def z_short(
     made_even = 0
     for d in order:
         begin, L, K_d = doc_ptr[d], doc_ptr[d + 1] - doc_ptr[d], np.int64(listed[d])
+        K_d_begun, b, counted = K_d, np.int64(0), np.int64(0)  # tokens whose work is counted
+        if resumes:
+            b = np.int64(progress[d]) & 4095
+            K_d_begun = np.int64(progress[d]) >> 12 & 4095
+            counted = b + (np.int64(progress[d]) >> 24)
         load_list(mine, lists, begin, K_d, c)
-        for b in range(0, L, lanes):
+        even = even_length(c)
+        while b < L:
+            if c.max() > even:
+                size = store_list(mine, lists, begin, c)
+                load_list(mine, lists, begin, size, c)
+                even = even_length(c)
+                made_even += 1
             turns = min(lanes, L - b)
             for lane in range(turns):  # each reads a token
                 i = begin + b + lane
@@ -90,19 +110,25 @@ def z_short(
                     v[lane], unit(bits(prior_a, prior_b, base + i)), record, guide, prior, topic
                 )
                 u[lane] = unit(bits(key_a, key_b, base + i))
-                work[0] += np.uint64(min(K_d, K_v))
-            for turn in range(turns):
+                if b + lane >= counted:
+                    work[0] += np.uint64(min(K_d_begun, K_v))
+            turn = 0
+            while b + turn < L and turn < turns:
                 row = v[turn] * width
                 own, all_ = -1, np.uint64(0)
                 for lane in range(lanes):  # each sums over its stretch
                     s[lane] = 0
-                    for p in range(lane, lane + c[lane] * lanes, lanes):
+                    for r in range(c[lane]):
+                        p = lane + r * lanes
                         e = np.int64(mine[p])
                         k, m = e & TOPIC, e >> 16
                         if k == old[turn]:
                             own = p
                             m -= 1
-                        s[lane] += np.uint64(m) * weight_of(dense, row, k, rows, weight)
+                        w = weight_of(dense, row, k, rows, weight) if m > 0 else np.uint64(0)
+                        if r < KEPT:  # the walk will need it again
+                            kept[p] = w
+                        s[lane] += np.uint64(m) * w
                     all_ += s[lane]
                     until[lane] = all_
                 mine[own] -= np.uint32(ONE)
@@ -113,16 +139,15 @@ def z_short(
                     chosen = 0
                     while until[chosen] <= goal:
                         chosen += 1
-                    so_far = until[chosen] - s[chosen]
-                    p = chosen
-                    e = np.int64(mine[p])
-                    so_far += np.uint64(e >> 16) * weight_of(dense, row, e & TOPIC, rows, weight)
+                    so_far, p, e = until[chosen] - s[chosen], chosen - lanes, np.int64(0)
                     while so_far <= goal:
                         p += lanes
                         e = np.int64(mine[p])
-                        so_far += np.uint64(e >> 16) * weight_of(
-                            dense, row, e & TOPIC, rows, weight
-                        )
+                        if p < KEPT * lanes:
+                            w = kept[p]
+                        else:
+                            w = weight_of(dense, row, e & TOPIC, rows, weight)
+                        so_far += np.uint64(e >> 16) * w
                     mine[p] += np.uint32(ONE)
                     new[turn] = e & TOPIC
                 else:
@@ -136,10 +161,20 @@ def z_short(
                         size = store_list(mine, lists, begin, c)
                         load_list(mine, lists, begin, size, c)
                         made_even += 1
-            for lane in range(turns):
+                        if size > lanes * (room - 1):  # all are full
+                            ahead = turns - turn - 1
+                            L = b + turn + 1
+                            progress[d] = L | K_d_begun << 12 | ahead << 24
+                            stopped[np.int64(work[1])] = d
+                            work[1] += _UNIT
+                turn += 1
+            for lane in range(turn):
                 if new[lane] != old[lane]:
                     z[begin + b + lane] = new[lane]
                     n[v[lane] * K + old[lane]] -= np.uint32(1)
                     n[v[lane] * K + new[lane]] += np.uint32(1)
-        listed[d] = store_list(mine, lists, begin, c)
+            b += lanes
+        size = store_list(mine, lists, begin, c)
+        listed[d] = size
+        work[bucket] = max(work[bucket], np.uint64(size))
     return made_even
