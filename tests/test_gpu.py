@@ -3,6 +3,11 @@
 Run with ``pytest -m gpu`` on a machine that has one; elsewhere these tests are skipped.
 """
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -128,3 +133,11 @@ def test_lists_that_find_no_room_go_on_in_another_launch(K, monkeypatch):
     assert_same(CORPORA["medium"](), K, "polya-urn")
     assert_same(CORPORA["all lengths"](), K, "polya-urn")
     assert 2048 in launches
+
+
+def test_the_benchmark_runs(tmp_path):
+    out = tmp_path / "result.json"
+    program = Path(__file__).parents[1] / "benchmarks" / "gpu.py"
+    sizes = ["--documents", "2000", "--words", "500", "--topics", "10", "--sweeps", "2"]
+    subprocess.run([sys.executable, program, *sizes, "--out", out], check=True)
+    assert json.loads(out.read_text())[0]["tokens_per_second"] > 0

@@ -69,7 +69,7 @@ def check_chance(seed: int, threads: int) -> dict[str, Any]:
     return {"random_state": check_seed(seed), "n_jobs": threads}
 
 
-def choose_device(device: str, sampler: str, *, quiet: bool) -> str:
+def choose_device(device: str, sampler: str = "polya-urn", *, quiet: bool) -> str:
     """Return where sweeps run, "cpu" or "gpu"; say so where it is not as was hoped."""
     import warnings
 

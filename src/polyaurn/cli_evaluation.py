@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polyaurn.cli_checks import check_chance, check_priors
+from polyaurn.cli_checks import check_chance, check_priors, choose_device
 from polyaurn.cli_options import (
     INTERRUPTED,
     CorpusPath,
@@ -52,7 +52,6 @@ def infer(
 
     Example: polyaurn infer model new.csv --text-column review --out mixtures.csv
     """
-    from polyaurn.devices import check_device
     from polyaurn.inference import in_words_of
     from polyaurn.mixturefiles import check_mixture_file, write_mixtures
     from polyaurn.progress import following
@@ -60,8 +59,7 @@ def infer(
 
     check_mixture_file(out, force=force)
     chance = check_chance(seed, threads)
-    with noting_warnings(quiet=quiet):
-        device = check_device(device)
+    device = choose_device(device, quiet=quiet)
     loaded = load(model)
     documents = read(
         corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
@@ -107,15 +105,13 @@ def evaluate(
 
     Example: polyaurn evaluate model held-out.csv --text-column review
     """
-    from polyaurn.devices import check_device
     from polyaurn.evaluate.held_out import check_particles
     from polyaurn.progress import following
     from polyaurn.store import load
 
     check_particles(particles)
     check_chance(seed, threads)
-    with noting_warnings(quiet=quiet):
-        device = check_device(device)
+    device = choose_device(device, quiet=quiet)
     loaded = load(model)
     documents = read(
         corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet

@@ -108,14 +108,6 @@ Device = Annotated[
     ),
 ]
 Threads = Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")]
-Device = Annotated[
-    str,
-    typer.Option(
-        help="Where sweeps run: 'cpu', 'gpu' (NVIDIA), or 'auto', a GPU where there is one; the "
-        "model is the same.",
-        autocompletion=lambda: ["cpu", "gpu", "auto"],
-    ),
-]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file.")]
 READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and default
     "min_count": (MinCount, None),

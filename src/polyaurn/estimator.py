@@ -311,7 +311,12 @@ class LDA(Trained):
         """
         model = self.fit(X).model_
         return np.asarray(
-            model.transform(self.corpus_, random_state=self.random_state_, n_jobs=self.n_jobs)
+            model.transform(
+                self.corpus_,
+                random_state=self.random_state_,
+                n_jobs=self.n_jobs,
+                device=self.device,
+            )
         )
 
     def sample_posterior(

@@ -180,9 +180,11 @@ def mean_counts(
     step, D = "finding topics of documents", len(known.tokens)
     if device == "gpu":
         from polyaurn.gpu import new_documents
+        from polyaurn.gpu.failures import failures_named
 
         on_done = telling_of_ranges(step, D)
-        parts = new_documents.fold(known, topics, burn_in, kept, address, on_done)
+        with failures_named("Try device='cpu'."):
+            parts = new_documents.fold(known, topics, burn_in, kept, address, on_done)
     else:
         fold(0, 0)
         parts = workers.run(fold, document_ranges(known.doc_ptr), telling_of_ranges(step, D))

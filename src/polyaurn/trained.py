@@ -27,6 +27,7 @@ class Trained(
     model_: TopicModel
     random_state_: int
     n_jobs: int | None
+    device: str
 
     def transform(self, X: Any, *, sparse: bool = False) -> Any:
         """Return the mixtures of topics of documents, the topics staying as they are.
@@ -53,6 +54,7 @@ class Trained(
             sparse=sparse,
             random_state=self.random_state_,
             n_jobs=self.n_jobs,
+            device=self.device,
         )
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -99,7 +101,11 @@ class Trained(
 
         model = self._fitted()
         held_out = document_completion(
-            model, documents_to_meet(self, X), random_state=self.random_state_, n_jobs=self.n_jobs
+            model,
+            documents_to_meet(self, X),
+            random_state=self.random_state_,
+            n_jobs=self.n_jobs,
+            device=self.device,
         )
         if not held_out.tokens.sum():
             raise InputError(

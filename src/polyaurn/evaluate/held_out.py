@@ -144,11 +144,13 @@ def score_documents(
     step = "scoring documents"
     if device == "gpu":
         from polyaurn.gpu import new_documents
+        from polyaurn.gpu.failures import failures_named
 
         on_done = telling_of_ranges(step, len(level))
-        new_documents.left_to_right(
-            known, particles, topics, address, level, error, workers, on_done
-        )
+        with failures_named("Score with device='cpu'."):
+            new_documents.left_to_right(
+                known, particles, topics, address, level, error, workers, on_done
+            )
     else:
         score(0, 0)
         ranges = document_ranges(known.doc_ptr, 500)

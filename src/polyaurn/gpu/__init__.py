@@ -3,5 +3,6 @@
 `steps` is a kernel set under the loop of `polyaurn.sampler`; everything else here is what it is
 made of: kernels for Phi (`phi`), for topics (`z_short`, `z_long`, `tokens`), how they read Phi
 (`columns`), the corpus on the device (`layout`, `buckets`), chance (`chance`), what lanes do
-together (`warp`), and what is said when the device fails (`failures`).
+together (`warp`), the log posterior (`score`), and what is said when the device fails (`failures`).
+New documents have kernels of their own (`fold_in`, `new_documents`).
 """

@@ -19,7 +19,8 @@ _SLOT_SHIFT = 64 - int(math.log2(SLOTS))
 _FRACTION, _ONE = (1 << 52) - 1, 1023 << 52
 _SQRT_2 = math.sqrt(2.0)
 _LN2_HIGH, _LN2_LOW, _PER_LN2 = plain.LN2_HIGH, plain.LN2_LOW, 1.0 / plain.LN2
-_ATANH, _EXP = plain.ATANH, plain.EXP
+_ATANH, _ATANH_FAR = plain.ATANH, plain.ATANH_FAR
+_EXP, _EXP_FAR = plain.EXP, plain.EXP_FAR
 _CENTRE, _CENTRE_BELOW = plain.CENTRE
 _TAIL, _TAIL_BELOW = plain.TAIL
 _FAR, _FAR_BELOW = plain.FAR_TAIL
@@ -66,12 +67,26 @@ def plus(x, y):
 
 
 @device_function
-def polynomial(x, coefficients):
-    """Return a polynomial's value, the coefficient of the highest power first."""
-    p = coefficients[0]
-    for j in range(1, len(coefficients)):
-        p = plus(times(p, x), coefficients[j])
-    return p
+def four(x, c):
+    """Return c[0] + c[1] x + c[2] x**2 + c[3] x**3."""
+    low, high = plus(c[0], times(c[1], x)), plus(c[2], times(c[3], x))
+    return plus(low, times(high, times(x, x)))
+
+
+@device_function
+def eight(x, c):
+    """Return the same of eight coefficients."""
+    x_2 = times(x, x)
+    low = plus(plus(c[0], times(c[1], x)), times(plus(c[2], times(c[3], x)), x_2))
+    high = plus(plus(c[4], times(c[5], x)), times(plus(c[6], times(c[7], x)), x_2))
+    return plus(low, times(high, times(x_2, x_2)))
+
+
+@device_function
+def to_the_eighth(x):
+    """Return x**8."""
+    x_4 = times(times(x, x), times(x, x))
+    return times(x_4, x_4)
 
 
 @device_function
@@ -84,9 +99,9 @@ def log_of(x):
         m = times(m, 0.5)
         e += int64(1)
     s = cuda.libdevice.ddiv_rn(plus(m, -1.0), plus(m, 1.0))
-    s_s = times(s, s)
-    p = polynomial(s_s, _ATANH)
-    tail = plus(times(times(times(2.0, s), s_s), p), times(float64(e), _LN2_LOW))
+    x = times(s, s)
+    p = plus(eight(x, _ATANH), times(four(x, _ATANH_FAR), to_the_eighth(x)))
+    tail = plus(times(times(times(2.0, s), x), p), times(float64(e), _LN2_LOW))
     return plus(times(float64(e), _LN2_HIGH), plus(times(2.0, s), tail))
 
 
@@ -98,7 +113,8 @@ def exp_of(x):
     k = cuda.libdevice.rint(times(x, _PER_LN2))
     r = plus(plus(x, -times(k, _LN2_HIGH)), -times(k, _LN2_LOW))
     power = cuda.libdevice.longlong_as_double((int64(k) + int64(1023)) << int64(52))
-    return times(polynomial(r, _EXP), power)
+    series = plus(eight(r, _EXP), times(eight(r, _EXP_FAR), to_the_eighth(r)))
+    return times(series, power)
 
 
 @device_function
@@ -107,19 +123,17 @@ def normal(u):
     q = plus(u, -0.5)
     if abs(q) <= 0.425:
         r = plus(0.180625, -times(q, q))
-        return cuda.libdevice.ddiv_rn(
-            times(q, polynomial(r, _CENTRE)), polynomial(r, _CENTRE_BELOW)
-        )
+        return cuda.libdevice.ddiv_rn(times(q, eight(r, _CENTRE)), eight(r, _CENTRE_BELOW))
     p = u
     if q >= 0.0:
         p = plus(1.0, -u)
     r = cuda.libdevice.dsqrt_rn(-log_of(p))
     if r <= 5.0:
         r = plus(r, -1.6)
-        x = cuda.libdevice.ddiv_rn(polynomial(r, _TAIL), polynomial(r, _TAIL_BELOW))
+        x = cuda.libdevice.ddiv_rn(eight(r, _TAIL), eight(r, _TAIL_BELOW))
     else:
         r = plus(r, -5.0)
-        x = cuda.libdevice.ddiv_rn(polynomial(r, _FAR), polynomial(r, _FAR_BELOW))
+        x = cuda.libdevice.ddiv_rn(eight(r, _FAR), eight(r, _FAR_BELOW))
     return -x if q < 0.0 else x
 
 
@@ -177,7 +191,7 @@ def log_gamma_draw(shape, a, b, index):
     """Return the logarithm of a Gamma(shape, 1) draw; uses ``[index, index + 256)``."""
     d = plus(shape, 2.0 / 3.0) if shape < 1.0 else plus(shape, -1.0 / 3.0)
     c = cuda.libdevice.ddiv_rn(1.0, cuda.libdevice.dsqrt_rn(times(9.0, d)))
-    g = log_of(d)
+    v = 1.0
     attempt = int64(0)
     done = False
     while attempt < int64(127) and not done:
@@ -186,12 +200,14 @@ def log_gamma_draw(shape, a, b, index):
         if v > 0.0:
             v = times(times(v, v), v)
             u = open_unit(bits(a, b, index + int64(2) * attempt + int64(2)))
-            limit = plus(times(times(0.5, x), x), d)
-            limit = plus(plus(limit, -times(d, v)), times(d, log_of(v)))
-            if log_of(u) < limit:
-                g = log_of(times(d, v))
-                done = True
+            x_2 = times(x, x)
+            done = u < plus(1.0, -times(times(0.0331, x_2), x_2))
+            if not done:
+                limit = plus(times(times(0.5, x), x), d)
+                limit = plus(plus(limit, -times(d, v)), times(d, log_of(v)))
+                done = log_of(u) < limit
         attempt += int64(1)
+    g = log_of(times(d, v))
     if shape < 1.0:
         g = plus(g, cuda.libdevice.ddiv_rn(log_of(open_unit(bits(a, b, index))), shape))
     return g

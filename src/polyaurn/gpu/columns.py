@@ -98,4 +98,3 @@ def from_prior(v, u, record, guide, prior, topic):
     while prior[p] <= goal:
         p = uint64(p + uint64(1))
     return int32(topic[p]), length, sigma_a
-

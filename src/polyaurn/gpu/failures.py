@@ -51,7 +51,7 @@ def _guarded(step: Callable[..., Any], *, changes: bool) -> Callable[..., Any]:
 
 
 @contextmanager
-def failures_named() -> Iterator[None]:
+def failures_named(remedy: str = "") -> Iterator[None]:
     """Raise `DeviceError` in place of what CuPy and numba-cuda raise when a GPU fails."""
     try:
         yield
@@ -61,7 +61,7 @@ def failures_named() -> Iterator[None]:
         said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         full = isinstance(error, MemoryError) or "out of memory" in said.lower().replace("_", " ")
         what = "ran out of memory" if full else "failed"
-        raise DeviceError(f"The GPU {what} ({said:.200}).") from error
+        raise DeviceError(f"The GPU {what} ({said:.200}).", remedy) from error
 
 
 def _is_of_device(error: Exception) -> bool:

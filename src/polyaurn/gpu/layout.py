@@ -20,6 +20,7 @@ from polyaurn.mapping import release
 from polyaurn.state import I64, U16
 
 TOKEN_BYTES = 10
+MOST_CELLS = 2**32 - 1  # of dense rows: places in them have 32 bits
 DENSE_TOPICS = 256  # up to so many, columns of the urn are dense rows
 _RESERVE = 1 << 28  # bytes left to the driver and to kernels
 _LEAST_CHUNK = 1 << 12  # tokens
@@ -90,6 +91,11 @@ class Layout:
         """Return about how much memory counts and Phi take, and refuse what cannot be held."""
         V, K = self.n_words, self.n_topics
         N = len(self.word)
+        if self.dense and V * K > MOST_CELLS:
+            raise InputError(
+                f"On a GPU, full columns of Phi may have {MOST_CELLS:,} cells at most. Got {K:,} "
+                f"topics and {V:,} words; use device='cpu', sampler='polya-urn', or fewer topics."
+            )
         nonzeros = V * K if full_columns else min(V * K, N + V * min(K, 64))
         mass = 8 if full_columns else 4
         size = 4 * V * K + nonzeros * (mass + 12) + 40 * V

@@ -423,7 +423,7 @@ def draw_z(
             launch(here, lane, most_listed[number], bucket, number)
         toolkit.synchronise()
         told = toolkit.to_host(xp.asarray(work)[:WORK])
-        layout.most_listed[chunk.first, name] = told[FIRST_BUCKET:RESUMED + FIRST_BUCKET].tolist()
+        layout.most_listed[chunk.first, name] = told[FIRST_BUCKET : RESUMED + FIRST_BUCKET].tolist()
         if told[1]:  # lists that found no room
             launch(stopped[: int(told[1])], stream, LONGEST, Bucket(0, 0, LONGEST, WARP), RESUMED)
             toolkit.synchronise()

@@ -59,10 +59,10 @@ def list_topics(order, n_documents, doc_ptr, z, lists, listed, size):
         return
     d = int64(order[number])
     begin = doc_ptr[d]
-    L = int32(doc_ptr[d + 1] - begin)
+    N_d = int32(doc_ptr[d + 1] - begin)
     i = lane
     while i < size:
-        topics[at + i] = uint32(z[begin + int64(i)]) if i < L else uint32(0xFFFFFFFF)
+        topics[at + i] = uint32(z[begin + int64(i)]) if i < N_d else uint32(0xFFFFFFFF)
         i = int32(i + int32(32))
     cuda.syncwarp(0xFFFFFFFF)
     span = int32(2)
@@ -82,9 +82,9 @@ def list_topics(order, n_documents, doc_ptr, z, lists, listed, size):
         span = int32(span << int32(1))
     K_d = int32(0)
     low = int32(0)
-    while low < L:  # where a topic begins
+    while low < N_d:  # where a topic begins
         i = int32(low + lane)
-        head = i < L and (i == int32(0) or topics[at + i] != topics[at + i - int32(1)])
+        head = i < N_d and (i == int32(0) or topics[at + i] != topics[at + i - int32(1)])
         heads = votes(head)
         if head:
             rank = int32(cuda.popc(uint32(heads & before(lane))))
@@ -95,7 +95,7 @@ def list_topics(order, n_documents, doc_ptr, z, lists, listed, size):
     low = int32(0)
     while low < K_d:  # how many there are: up to where the next one begins
         j = int32(low + lane)
-        e, until = uint32(0), L
+        e, until = uint32(0), N_d
         if j < K_d:
             e = lists[begin + int64(j)]
             if j + int32(1) < K_d:

@@ -152,20 +152,20 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
         groups = uint32(stride >> uint32(log_lanes))
         number = uint32(uint32(cuda.blockIdx.x) * groups + (tid >> uint32(log_lanes)))
         my_slot = uint32(uint32(tid >> uint32(log_lanes)) * uint32(2))
-        d, begin, L, K_d = uint32(0), int64(0), int32(0), int32(0)
+        d, begin, N_d, K_d = uint32(0), int64(0), int32(0), int32(0)
         if number < uint32(n_documents):
             d = order[number]
             begin = doc_ptr[d]
-            L = int32(doc_ptr[uint32(d + uint32(1))] - begin)
+            N_d = int32(doc_ptr[uint32(d + uint32(1))] - begin)
             K_d = int32(listed[d])
         K_d_begun, b, counted = K_d, int32(0), int32(0)  # tokens whose work is counted
-        if resumes and L > int32(0):
+        if resumes and N_d > int32(0):
             b = int32(progress[d] & uint32(4095))
             K_d_begun = int32((progress[d] >> uint32(12)) & uint32(4095))
             counted = int32(b + int32(progress[d] >> uint32(24)))
         kept = uint32(uint32(room) * stride)  # from an entry to its weight, for the first ones
         kept_end = uint32(at + uint32(KEPT) * stride)
-        longest = most_of_warp(L)
+        longest = most_of_warp(N_d)
         c = load_list(mine, stride, at, lists, begin, K_d, place, int32(lanes))
         even = int32((most_of_warp(c) + int32(4)) // int32(5) * int32(5))
         steps = uint32(0)
@@ -178,7 +178,7 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
             # Each lane reads a token, and draws the topic it takes if it takes the prior's.
             i = uint64(begin + int64(b + place))
             my_token = uint32(uint32(place) * groups * uint32(2) + my_slot)
-            if int32(b + place) < L:
+            if int32(b + place) < N_d:
                 v, old = uint32(word[i]), uint32(z[i])
                 of_prior, K_v, sigma_a = from_prior(
                     v, unit(bits(prior_a, prior_b, uint64(base) + i)), record, guide, prior, topic
@@ -196,7 +196,7 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
             turn = int32(0)
             slot = my_slot
             while turn < turns:
-                alive = int32(b + turn) < L
+                alive = int32(b + turn) < N_d
                 row, topics = mine[uint32(tokens + slot)], mine[uint32(tokens + slot + uint32(1))]
                 old = uint32(topics & uint32(TOPIC))
                 s = uint64(0)
@@ -222,9 +222,7 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
                     if uint32(e4 & uint32(TOPIC)) == old:
                         own = uint32(p + uint32(4) * stride)
                         e4 = uint32(e4 - uint32(ONE))
-                    w0, w1, w2, w3, w4 = five_weights(
-                        dense, row, e0, e1, e2, e3, e4, rows, weight
-                    )
+                    w0, w1, w2, w3, w4 = five_weights(dense, row, e0, e1, e2, e3, e4, rows, weight)
                     if p < kept_end:  # the walk will need them again
                         to = uint32(p + kept)
                         mine[to] = w0
@@ -292,11 +290,11 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
                         c = load_list(mine, stride, at, lists, begin, size, place, int32(lanes))
                         if alive and size > int32(lanes) * int32(room - int32(1)):
                             done_until = int32(b + turn + int32(1))  # all are full
-                            ahead = int32(min(L, int32(b + int32(lanes))) - done_until)
-                            L = done_until  # another launch goes on
+                            ahead = int32(min(N_d, int32(b + int32(lanes))) - done_until)
+                            N_d = done_until  # another launch goes on
                             if place == int32(0):
                                 progress[d] = uint32(
-                                    uint32(L)
+                                    uint32(N_d)
                                     | (uint32(K_d_begun) << uint32(12))
                                     | (uint32(ahead) << uint32(24))
                                 )
@@ -304,7 +302,7 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
                 turn = int32(turn + int32(1))
                 slot = uint32(slot + groups * uint32(2))
             cuda.syncwarp(FULL)
-            if int32(b + place) < L:
+            if int32(b + place) < N_d:
                 topics = mine[uint32(tokens + my_token + uint32(1))]
                 old, new = uint32(topics & uint32(TOPIC)), uint32(topics >> uint32(16))
                 if new != old:
@@ -317,7 +315,7 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
             cuda.syncwarp(FULL)
             b = int32(b + int32(lanes))
         size = store_list(mine, stride, at, lists, begin, c, place, int32(lanes), last)
-        if L > int32(0) and place == int32(0):
+        if N_d > int32(0) and place == int32(0):
             listed[d] = uint16(size)
         total, most = sum_of_warp(steps), most_of_warp(size)
         if lane == int32(0):
