@@ -43,9 +43,9 @@ def list_topics(order, doc_ptr, z, lists, listed, size):
     """List the topics of documents in increasing order, with counts."""
     topics = np.empty(size, np.uint32)
     for d in order:
-        begin, L = doc_ptr[d], doc_ptr[d + 1] - doc_ptr[d]
+        begin, N_d = doc_ptr[d], doc_ptr[d + 1] - doc_ptr[d]
         for i in range(size):
-            topics[i] = z[begin + i] if i < L else _NOTHING
+            topics[i] = z[begin + i] if i < N_d else _NOTHING
         span = 2
         while span <= size:
             reach = span >> 1
@@ -54,13 +54,13 @@ def list_topics(order, doc_ptr, z, lists, listed, size):
                 reach >>= 1
             span <<= 1
         K_d = 0
-        for i in range(L):  # where a topic begins
+        for i in range(N_d):  # where a topic begins
             if i == 0 or topics[i] != topics[i - 1]:
                 lists[begin + K_d] = topics[i] | np.uint32(i << 16)
                 K_d += 1
         for j in range(K_d):  # how many there are: up to where the next one begins
             e = np.int64(lists[begin + j])
-            until = np.int64(lists[begin + j + 1]) >> 16 if j + 1 < K_d else L
+            until = np.int64(lists[begin + j + 1]) >> 16 if j + 1 < K_d else N_d
             lists[begin + j] = (e & 0xFFFF) | ((until - (e >> 16)) << 16)
         listed[d] = K_d
 

@@ -88,7 +88,7 @@ def z_short(
     u, sigma_a = np.empty(lanes, np.float64), np.empty(lanes, np.float64)
     made_even = 0
     for d in order:
-        begin, L, K_d = doc_ptr[d], doc_ptr[d + 1] - doc_ptr[d], np.int64(listed[d])
+        begin, N_d, K_d = doc_ptr[d], doc_ptr[d + 1] - doc_ptr[d], np.int64(listed[d])
         K_d_begun, b, counted = K_d, np.int64(0), np.int64(0)  # tokens whose work is counted
         if resumes:
             b = np.int64(progress[d]) & 4095
@@ -96,13 +96,13 @@ def z_short(
             counted = b + (np.int64(progress[d]) >> 24)
         load_list(mine, lists, begin, K_d, c)
         even = even_length(c)
-        while b < L:
+        while b < N_d:
             if c.max() > even:
                 size = store_list(mine, lists, begin, c)
                 load_list(mine, lists, begin, size, c)
                 even = even_length(c)
                 made_even += 1
-            turns = min(lanes, L - b)
+            turns = min(lanes, N_d - b)
             for lane in range(turns):  # each reads a token
                 i = begin + b + lane
                 v[lane], old[lane] = word[i], z[i]
@@ -113,7 +113,7 @@ def z_short(
                 if b + lane >= counted:
                     work[0] += np.uint64(min(K_d_begun, K_v))
             turn = 0
-            while b + turn < L and turn < turns:
+            while b + turn < N_d and turn < turns:
                 row = v[turn] * width
                 own, all_ = -1, np.uint64(0)
                 for lane in range(lanes):  # each sums over its stretch
@@ -163,8 +163,8 @@ def z_short(
                         made_even += 1
                         if size > lanes * (room - 1):  # all are full
                             ahead = turns - turn - 1
-                            L = b + turn + 1
-                            progress[d] = L | K_d_begun << 12 | ahead << 24
+                            N_d = b + turn + 1
+                            progress[d] = N_d | K_d_begun << 12 | ahead << 24
                             stopped[np.int64(work[1])] = d
                             work[1] += _UNIT
                 turn += 1
