@@ -13,7 +13,7 @@ pytest.importorskip("numba_cuda")
 from faults import plant
 from gpu_kernels import F64, KERNELS, compile_kernel
 from gpu_sources import kernels_in_source
-from polyaurn.gpu import buckets, columns, sizes, z_short
+from polyaurn.gpu import buckets, sizes, z_short
 from polyaurn.gpu.toolkit import cuda
 
 SCORES = ("score_lists", "score_long", "score_words")  # agree with the CPU's to 12 digits only
@@ -92,16 +92,6 @@ def test_every_kernel_is_compiled_here():
     functions = [kernel.py_func for kernel, _ in KERNELS.values()]
     listed = {(f.__module__.split(".")[-1], f.__qualname__.split(".")[0]) for f in functions}
     assert listed == set(kernels_in_source())
-
-
-def test_twins_have_the_sizes_of_kernels():
-    for module, names in (
-        (columns, ("RECORD", "LENGTH_SHIFT", "ONE", "TOPIC")),
-        (z_short, ("LONGEST", "KEPT")),
-    ):
-        for name in names:
-            assert getattr(module, name) == getattr(sizes, name), name
-    assert 1 << z_short.WARP == sizes.LANES
 
 
 TOPICS = [1, 2, 100, 256, 257, 1000, 4096, 5000, 65_535]

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyaurn.gpu.z_short import KEPT, LONGEST, TOKEN_WORDS
+from polyaurn.gpu.sizes import KEPT, LANES, LONGEST, TOKEN_WORDS
 from polyaurn.state import I64
 
 EDGES = (32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, LONGEST)  # tokens, at most
 SHARED_BYTES = 48_000  # of a block, which every GPU has
 BLOCK = 128  # threads
+WARPS = BLOCK // LANES
 _LONG_BYTES = 1 << 28  # counts of the long documents that are drawn at once
 
 

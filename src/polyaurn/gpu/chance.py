@@ -8,12 +8,11 @@ import math
 
 from numba import float64, int64, uint32, uint64
 
+from polyaurn.gpu.sizes import FULL
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.kernels import chance as plain
 from polyaurn.kernels.tables import LARGEST_RATE, SLOTS
 from polyaurn.rng import MIX_1, MIX_2, WEYL
-
-FULL = 0xFFFFFFFF  # all lanes of a warp
 
 _SLOT_SHIFT = 64 - int(math.log2(SLOTS))
 _FRACTION, _ONE = (1 << 52) - 1, 1023 << 52

@@ -11,12 +11,8 @@ every 32 topics a 64-bit number: which of them it has, and where the first of th
 
 from numba import float64, int32, int64, uint32, uint64
 
+from polyaurn.gpu.sizes import LENGTH_SHIFT, ONE, RECORD, TOPIC
 from polyaurn.gpu.toolkit import cuda, device_function
-
-RECORD = 4  # numbers of a word's record
-LENGTH_SHIFT = 44  # of a column's length, above its beginning
-ONE = 1 << 16  # a count of a document's list, above the 16 bits of its topic
-TOPIC = ONE - 1
 
 
 @device_function

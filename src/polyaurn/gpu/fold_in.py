@@ -14,7 +14,8 @@ matters, which spares the question whether they count from the end.
 
 from numba import float64, int32, int64, uint16, uint32, uint64
 
-from polyaurn.gpu.chance import FULL, bits, plus, times, unit
+from polyaurn.gpu.chance import bits, plus, times, unit
+from polyaurn.gpu.sizes import FULL
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.gpu.warp import before, votes
 from polyaurn.kernels import fold_in as plain

@@ -22,7 +22,8 @@ from polyaurn.gpu.chance import (
     times,
     unit,
 )
-from polyaurn.gpu.columns import LENGTH_SHIFT, RECORD, guide_place
+from polyaurn.gpu.columns import guide_place
+from polyaurn.gpu.sizes import FULL, LENGTH_SHIFT, RECORD
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.gpu.warp import (
     before,
@@ -33,8 +34,6 @@ from polyaurn.gpu.warp import (
 )
 from polyaurn.kernels.columns import LEAST_EXPONENT, WEIGHT_BITS
 from polyaurn.kernels.phi_urn import REDRAW
-
-ALL = 0xFFFFFFFF
 
 
 @device_function
@@ -57,13 +56,13 @@ def _redraw_column(v, lane, K, n, beta, n_v, row, scratch, a, b):
                 over = votes(until > goal)
                 if over != uint32(0):
                     k = low + int64(cuda.ffs(int32(over))) - int64(1)
-                passed = int64(cuda.shfl_sync(ALL, until, 31))
+                passed = int64(cuda.shfl_sync(FULL, until, 31))
                 low += int64(32)
         else:
             k = min(int64(cuda.libdevice.ddiv_rn(u - float64(n_v), beta[v])), int64(K) - int64(1))
         if lane == int32(0):
             scratch[row + k] = uint32(scratch[row + k] + uint32(1))
-        cuda.syncwarp(ALL)
+        cuda.syncwarp(FULL)
         ball += int64(1)
 
 
@@ -95,14 +94,14 @@ def urn(writes: bool) -> Any:
                 total += drawn
                 k += int64(32)
             balls = poisson_rate(times(beta[v], float64(K)), bits(balls_a, balls_b, v))
-            cuda.syncwarp(ALL)
+            cuda.syncwarp(FULL)
             j = int64(lane)
             while j < balls:
                 k = below(bits(ball_a, ball_b, v * int64(4294967296) + j), K)
                 cuda.atomic.add(scratch, row + k, uint32(1))
                 j += int64(32)
             total = sum_of_warp(total) + balls
-            cuda.syncwarp(ALL)
+            cuda.syncwarp(FULL)
             if total == int64(0) and word_tokens[v] > int64(0):
                 n_v = sum_of_warp(n_v)
                 _redraw_column(v, lane, K, n, beta, n_v, row, scratch, column_a, column_b)
@@ -131,7 +130,7 @@ def urn(writes: bool) -> Any:
                 low += int64(32)
             if not writes and lane == int32(0):
                 length[v] = at
-            cuda.syncwarp(ALL)
+            cuda.syncwarp(FULL)
             v += warps
 
     return draw
@@ -204,7 +203,7 @@ def finish(dense: bool) -> Any:
             while k < int64(K):
                 weight[v * int64(K) + k] = uint32(0)
                 k += int64(32)
-            cuda.syncwarp(ALL)
+            cuda.syncwarp(FULL)
         total = uint64(0)
         low = int64(0)
         while low < K_v:
@@ -225,9 +224,9 @@ def finish(dense: bool) -> Any:
             until = uint64(total + running_sum(part, lane, int32(32)))
             if j < K_v:
                 prior[first + j] = until
-            total = uint64(int64(cuda.shfl_sync(ALL, int64(until), 31)))
+            total = uint64(int64(cuda.shfl_sync(FULL, int64(until), 31)))
             low += int64(32)
-        cuda.syncwarp(ALL)
+        cuda.syncwarp(FULL)
         factor = 0.0
         if K_v > int64(0):
             factor = cuda.libdevice.ddiv_rn(float64(K_v), float64(total))

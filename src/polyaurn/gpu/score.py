@@ -11,8 +11,9 @@ import numpy as np
 from numba import float64, int32, int64, uint32
 
 from polyaurn.gpu import tokens, toolkit
-from polyaurn.gpu.buckets import BLOCK, long_batches, sorting_size
+from polyaurn.gpu.buckets import BLOCK, WARPS, long_batches, sorting_size
 from polyaurn.gpu.layout import Chunk, Layout
+from polyaurn.gpu.sizes import FULL, TOPIC
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.state import Priors, State, on_host, pseudo_sizes
 
@@ -31,7 +32,7 @@ def _log_rising(x, n):
 @device_function
 def _add_up(x):
     for step in (16, 8, 4, 2, 1):
-        x += cuda.shfl_xor_sync(0xFFFFFFFF, x, step)
+        x += cuda.shfl_xor_sync(FULL, x, step)
     return x
 
 
@@ -48,7 +49,7 @@ def score_lists(order, n_documents, doc_ptr, lists, listed, alpha, alpha_sum, ou
     j = lane
     while j < int64(listed[d]):
         e = lists[begin + j]
-        s += _log_rising(alpha[e & uint32(0xFFFF)], int32(e >> uint32(16)))
+        s += _log_rising(alpha[e & uint32(TOPIC)], int32(e >> uint32(16)))
         j += int64(32)
     s = _add_up(s)
     if lane == int64(0):
@@ -68,7 +69,7 @@ def score_long(order, n_documents, doc_ptr, z, counts, alpha, alpha_sum, K, out)
     while i < end:
         cuda.atomic.add(counts, number * int64(K) + int64(z[i]), uint32(1))
         i += int64(32)
-    cuda.syncwarp(0xFFFFFFFF)
+    cuda.syncwarp(FULL)
     s = 0.0
     k = lane
     while k < int64(K):
@@ -130,14 +131,14 @@ def log_posterior(layout: Layout, state: State, priors: Priors) -> float:
         for low, high in long_batches(n_long, K):
             counts = layout.room("long", (high - low) * K, np.uint32, zeros=True)
             toolkit.synchronise()
-            score_long[-(-(high - low) // 4), BLOCK, stream](
+            score_long[-(-(high - low) // WARPS), BLOCK, stream](
                 order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.z, counts, alpha,
                 alpha_sum, np.int32(K), out,
             )  # fmt: skip
         for bucket in buckets:
             here, size = order[bucket.begin : bucket.end], sorting_size(bucket.longest)
-            grid, n = -(-(bucket.end - bucket.begin) // 4), np.int64(bucket.end - bucket.begin)
-            tokens.list_topics[grid, BLOCK, stream, 4 * 4 * size](
+            grid, n = -(-(bucket.end - bucket.begin) // WARPS), np.int64(bucket.end - bucket.begin)
+            tokens.list_topics[grid, BLOCK, stream, 4 * WARPS * size](
                 here, n, chunk.doc_ptr, chunk.z, chunk.lists, chunk.listed, np.int32(size)
             )
             score_lists[grid, BLOCK, stream](
@@ -148,7 +149,7 @@ def log_posterior(layout: Layout, state: State, priors: Priors) -> float:
 
     layout.over_chunks(score, changes_z=False)
     words = layout.room("score words", V, np.float64)
-    score_words[-(-V // 4), BLOCK](layout.n, np.int32(V), np.int32(K), beta, words)
+    score_words[-(-V // WARPS), BLOCK](layout.n, np.int32(V), np.int32(K), beta, words)
     sizes = toolkit.to_host(xp.asarray(layout.n)[: V * K].reshape(V, K).sum(axis=0, dtype=np.int64))
     sums = float(priors.beta.sum()) + pseudo_sizes(priors)
     parts.append(float(xp.asarray(words)[:V].sum()))

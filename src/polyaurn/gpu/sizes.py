@@ -1,9 +1,12 @@
 """Numbers that kernels and their twins share; importing them needs no GPU's compiler."""
 
 LANES = 32  # of a warp
+FULL = 0xFFFFFFFF  # all of them, as a mask
 RECORD = 4  # numbers of a word's record
 LENGTH_SHIFT = 44  # of a column's length, above its beginning
 LONGEST = 2_048  # tokens of a document whose list is kept in shared memory
 ONE = 1 << 16  # a count, above the 16 bits of its topic
 TOPIC = ONE - 1
 KEPT = 5  # entries of a stretch whose weights stay in shared memory for the walk
+TOKEN_WORDS = 6  # of shared memory: draws, row and topics of a token
+WARP = 5  # the logarithm of its lanes

@@ -13,11 +13,11 @@ import numpy as np
 from polyaurn.errors import InputError
 from polyaurn.gpu import phi as phi_kernels
 from polyaurn.gpu import tokens, toolkit
-from polyaurn.gpu.buckets import BLOCK, EDGES, Bucket, long_batches, shape_for, sorting_size
-from polyaurn.gpu.columns import RECORD
-from polyaurn.gpu.layout import Chunk, Layout
+from polyaurn.gpu.buckets import BLOCK, EDGES, WARPS, Bucket, long_batches, shape_for, sorting_size
+from polyaurn.gpu.layout import MOST_CELLS, Chunk, Layout
+from polyaurn.gpu.sizes import LONGEST, RECORD, WARP
 from polyaurn.gpu.z_long import z_long
-from polyaurn.gpu.z_short import LONGEST, WARP, z_short
+from polyaurn.gpu.z_short import z_short
 from polyaurn.kernels.columns import scale_alpha
 from polyaurn.kernels.tables import poisson_tables
 from polyaurn.rng import Moment, Purpose, key
@@ -197,7 +197,7 @@ def draw_phi_urn(
     tables = poisson_tables()
     cut = layout.constant("cut", tables.cut)
     other = layout.constant("other", tables.other)
-    warps = max(4, min(_MOST_WARPS, _SCRATCH_BYTES // (4 * K), V)) // 4 * 4
+    warps = max(WARPS, min(_MOST_WARPS, _SCRATCH_BYTES // (4 * K), V)) // WARPS * WARPS
     scratch = layout.room("scratch", warps * K, np.uint32)
     length = layout.room("length", V, np.int64)
     S = layout.room("S", K, np.uint64, zeros=True)
@@ -210,7 +210,7 @@ def draw_phi_urn(
     chance = [part for purpose in purposes for part in key(seed, sweep, purpose)]
     topic, mass = layout.room("topic", 1, np.uint16), layout.room("mass", 1, np.uint32)
     for writes in (False, True):
-        phi_kernels.urn(writes)[warps // 4, 128](
+        phi_kernels.urn(writes)[warps // WARPS, BLOCK](
             counts.n, np.int32(V), np.int32(K), beta, word_tokens, cut, other, scratch, length, S,
             col, topic, mass, rows, width, *chance,
         )  # fmt: skip
@@ -222,6 +222,11 @@ def draw_phi_urn(
             col_array[0] = 0
             xp.cumsum(xp.asarray(length)[:V], out=col_array[1 : V + 1])
             nonzeros = int(col_array[V])
+            if nonzeros > MOST_CELLS:
+                raise InputError(
+                    f"On a GPU, Phi may have {MOST_CELLS:,} cells that are not zero. Got "
+                    f"{nonzeros:,}; use device='cpu', a smaller topic_word_prior or fewer topics."
+                )
             topic = layout.room("topic", nonzeros, np.uint16)
             mass = layout.room("mass", nonzeros, np.uint32)
     totals = layout.room("totals", K, np.float64)
@@ -329,7 +334,7 @@ def _finish(
         "record": layout.room("record", V * RECORD, np.uint64),
         "exponent": layout.room("exponent", V, np.int32),
     }
-    phi_kernels.finish(layout.dense)[-(-V // 4), 128](
+    phi_kernels.finish(layout.dense)[-(-V // WARPS), BLOCK](
         np.int32(V), np.int32(K), col, topic, mass, totals, layout.constants["alpha"][1],
         unit_of_prior, *made.values(),
     )  # fmt: skip
@@ -348,7 +353,7 @@ def enter(
     def join(chunk: Chunk, stream: Any) -> None:
         order, _, _ = layout.visit(chunk, blocks)
         if len(order):
-            tokens.enter_documents[-(-len(order) // 4), 128, stream](
+            tokens.enter_documents[-(-len(order) // WARPS), BLOCK, stream](
                 order, np.int64(len(order)), chunk.doc_ptr, chunk.word, chunk.z,
                 np.int64(chunk.begin), phi.record, phi.guide, phi.prior, phi.topic, layout.n,
                 np.int32(layout.n_topics), *chance,
@@ -389,7 +394,7 @@ def draw_z(
             counts = layout.room("long", (high - low) * layout.n_topics, np.uint32, zeros=True)
             if layout.streams:  # another stream may still be using the counts
                 toolkit.synchronise()
-            z_long(layout.dense)[-(-(high - low) // 4), 128, stream](
+            z_long(layout.dense)[-(-(high - low) // WARPS), BLOCK, stream](
                 order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.word, chunk.z, counts,
                 base, phi.record, phi.weight, *columns, *address, work,
             )  # fmt: skip
@@ -397,7 +402,7 @@ def draw_z(
             for number, bucket in enumerate(buckets):
                 size, n = sorting_size(bucket.longest), bucket.end - bucket.begin
                 lane = stream if layout.streams else layout.lane(number)
-                tokens.list_topics[-(-n // 4), BLOCK, lane, 4 * 4 * size](
+                tokens.list_topics[-(-n // WARPS), BLOCK, lane, 4 * WARPS * size](
                     order[bucket.begin : bucket.end], np.int64(n), chunk.doc_ptr, chunk.z,
                     chunk.lists, chunk.listed, np.int32(size),
                 )  # fmt: skip

@@ -4,6 +4,7 @@ from numba import int32, int64, uint16, uint32
 
 from polyaurn.gpu.chance import below, bits, unit
 from polyaurn.gpu.columns import from_prior
+from polyaurn.gpu.sizes import FULL
 from polyaurn.gpu.toolkit import cuda
 from polyaurn.gpu.warp import before, votes
 from polyaurn.state import NO_TOPIC
@@ -62,9 +63,9 @@ def list_topics(order, n_documents, doc_ptr, z, lists, listed, size):
     N_d = int32(doc_ptr[d + 1] - begin)
     i = lane
     while i < size:
-        topics[at + i] = uint32(z[begin + int64(i)]) if i < N_d else uint32(0xFFFFFFFF)
+        topics[at + i] = uint32(z[begin + int64(i)]) if i < N_d else uint32(FULL)
         i = int32(i + int32(32))
-    cuda.syncwarp(0xFFFFFFFF)
+    cuda.syncwarp(FULL)
     span = int32(2)
     while span <= size:
         reach = int32(span >> int32(1))
@@ -77,7 +78,7 @@ def list_topics(order, n_documents, doc_ptr, z, lists, listed, size):
                     if (x > y) == (int32(i & span) == int32(0)):
                         topics[at + i], topics[at + j] = y, x
                 i = int32(i + int32(32))
-            cuda.syncwarp(0xFFFFFFFF)
+            cuda.syncwarp(FULL)
             reach = int32(reach >> int32(1))
         span = int32(span << int32(1))
     K_d = int32(0)
@@ -91,7 +92,7 @@ def list_topics(order, n_documents, doc_ptr, z, lists, listed, size):
             lists[begin + int64(K_d + rank)] = uint32(topics[at + i] | (uint32(i) << uint32(16)))
         K_d = int32(K_d + int32(cuda.popc(heads)))
         low = int32(low + int32(32))
-    cuda.syncwarp(0xFFFFFFFF)
+    cuda.syncwarp(FULL)
     low = int32(0)
     while low < K_d:  # how many there are: up to where the next one begins
         j = int32(low + lane)
@@ -100,11 +101,11 @@ def list_topics(order, n_documents, doc_ptr, z, lists, listed, size):
             e = lists[begin + int64(j)]
             if j + int32(1) < K_d:
                 until = int32(lists[begin + int64(j) + int64(1)] >> uint32(16))
-        cuda.syncwarp(0xFFFFFFFF)
+        cuda.syncwarp(FULL)
         if j < K_d:
             m = uint32(until - int32(e >> uint32(16)))
             lists[begin + int64(j)] = uint32((e & uint32(0xFFFF)) | (m << uint32(16)))
-        cuda.syncwarp(0xFFFFFFFF)
+        cuda.syncwarp(FULL)
         low = int32(low + int32(32))
     if lane == int32(0):
         listed[d] = uint16(K_d)

@@ -2,7 +2,7 @@
 
 from numba import int32, int64, uint32, uint64
 
-from polyaurn.gpu.chance import FULL
+from polyaurn.gpu.sizes import FULL
 from polyaurn.gpu.toolkit import cuda, device_function
 
 

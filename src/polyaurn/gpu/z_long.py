@@ -9,8 +9,9 @@ from typing import Any
 
 from numba import float64, int32, int64, uint16, uint32, uint64
 
-from polyaurn.gpu.chance import FULL, bits, unit
-from polyaurn.gpu.columns import LENGTH_SHIFT, RECORD, from_prior
+from polyaurn.gpu.chance import bits, unit
+from polyaurn.gpu.columns import from_prior
+from polyaurn.gpu.sizes import FULL, LENGTH_SHIFT, RECORD
 from polyaurn.gpu.toolkit import cuda
 from polyaurn.gpu.warp import running_sum, sum_of_warp, votes
 

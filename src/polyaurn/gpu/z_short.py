@@ -20,16 +20,13 @@ from typing import Any
 
 from numba import float64, int32, int64, uint16, uint32, uint64
 
-from polyaurn.gpu.chance import FULL, bits, unit
-from polyaurn.gpu.columns import ONE, TOPIC, five_weights, from_prior
+from polyaurn.gpu.chance import bits, unit
+from polyaurn.gpu.columns import five_weights, from_prior
+from polyaurn.gpu.sizes import FULL, KEPT, ONE, TOKEN_WORDS, TOPIC, WARP
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.gpu.warp import most_of_warp, running_sum, sum_of_warp, votes
 
-LONGEST = 2_048  # tokens of a document whose list is kept in shared memory
 NOWHERE = 0xFFFFFFFF
-TOKEN_WORDS = 6  # of shared memory: draws, row and topics of a token
-KEPT = 5  # entries of a stretch whose weights stay in shared memory for the walk
-WARP = 5  # the logarithm of its lanes
 NOTHING = TOPIC  # an entry of no topic, with a count of 0
 
 
