@@ -11,12 +11,13 @@ from polyaurn.gpu.z_short import z_short
 U8, U16, U32, U64 = (t.Array(x, 1, "C") for x in (t.uint8, t.uint16, t.uint32, t.uint64))
 I32, I64, F64 = (t.Array(x, 1, "C") for x in (t.int32, t.int64, t.float64))
 KEY = (t.uint64, t.uint64)
-COLUMNS = (U16, U64, U16, U32, t.int32)  # guide, prior, topic, n, K
+COLUMNS = (U32, U64, U32, t.int32)  # guide, prior, n, K
 URN = (U32, t.int32, t.int32, F64, I64, U32, U8, U32, I64, U64, I64, U16, U32, U64, t.int32,
        *KEY * 4)  # fmt: skip
 SHORT = (U32, t.int64, I64, I32, U16, U32, U16, t.int64, U64, U64, U32, *COLUMNS, t.int32, t.int32,
          *KEY * 2, U32, U32, U64, t.int32)  # fmt: skip
-LONG = (U32, t.int64, I64, I32, U16, U32, t.int64, U64, U32, *COLUMNS, *KEY * 2, U64)
+LONG = (U32, t.int64, I64, I32, U16, U32, t.int64, U64, U32, U32, U64, U16, U32, t.int32,
+        *KEY * 2, U64)  # fmt: skip
 
 DOCUMENTS = (U32, t.int64, I64, I32, U16)  # order, how many, doc_ptr, word, z
 FIXED_TOPICS = (I64, U16, F64, F64, F64, F64, F64)
@@ -24,7 +25,7 @@ ROWS = (U32, U16, U16, F64)  # m, topics, where, running
 
 
 def finishing(mass):
-    made = (U32, U64, U16, U64, I32)
+    made = (U32, U64, U32, U64, I32)
     return (t.int32, t.int32, I64, U16, mass, F64, F64, t.float64, *made)
 
 

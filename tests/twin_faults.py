@@ -62,7 +62,7 @@ FAULTS: dict[str, tuple[Shape, dict[str, Any]]] = {
         LONG, {"z_long": (("all_ += s[lane]", "all_ += s[lane] * np.uint64(lane == 0)"),)},
     ),
     "guide_off_by_one": (
-        PAIR, {"finish": (("guide[first + p] = j", "guide[first + p] = min(j + 1, K_v - 1)"),)},
+        PAIR, {"finish": (("guide[first + p] = j |", "guide[first + p] = min(j + 1, K_v - 1) |"),)},
     ),
 }  # fmt: skip
 _FILES = {"urn": "phi", "finish": "phi", "gammas": "phi", "sum_ranges": "phi"}

@@ -3,7 +3,8 @@
 Of each word, a record of four 64-bit numbers says where its column begins and how long it is, the
 total of its prior part, sigma_a, and how places of the guide go with the total. The guide says for
 each of as many equal parts of the total as the column is long where the walk along the running sums
-begins, so that the walk takes a step or two whatever the length.
+begins, so that the walk takes a step or two whatever the length. The number that says it has the
+topic of its own place in its upper half, which is near and wanted next.
 
 Weights lie in dense rows of K, or packed in the order of columns, in which case each word has for
 every 32 topics a 64-bit number: which of them it has, and where the first of those lies.
@@ -79,7 +80,7 @@ def guide_place(goal, factor, length):
 
 
 @device_function
-def from_prior(v, u, record, guide, prior, topic):
+def from_prior(v, u, record, guide, prior):
     """Return the topic where word v's prior part passes a share u of all, K_v and sigma_a."""
     at = uint64(uint64(uint32(v)) * uint64(RECORD))
     head = record[at]
@@ -90,7 +91,8 @@ def from_prior(v, u, record, guide, prior, topic):
     length = int32(head >> uint64(LENGTH_SHIFT))
     goal = min(uint64(u * float64(total)), uint64(total - uint64(1)))
     part = guide_place(goal, factor, length)
-    p = uint64(first + uint64(guide[uint64(first + uint64(uint32(part)))]))
+    begin = uint32(guide[uint64(first + uint64(uint32(part)))] & uint32(TOPIC))
+    p = uint64(first + uint64(begin))
     while prior[p] <= goal:
         p = uint64(p + uint64(1))
-    return int32(topic[p]), length, sigma_a
+    return int32(guide[p] >> uint32(16)), length, sigma_a

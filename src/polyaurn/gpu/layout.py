@@ -98,7 +98,7 @@ class Layout:
             )
         nonzeros = V * K if full_columns else min(V * K, N + V * min(K, 64))
         mass = 8 if full_columns else 4
-        size = 4 * V * K + nonzeros * (mass + 12) + 40 * V
+        size = 4 * V * K + nonzeros * (mass + 14) + 40 * V
         size += 4 * V * K if self.dense else 4 * nonzeros + 8 * V * self.width
         if size > toolkit.free_bytes() - _RESERVE:
             raise InputError(

@@ -243,7 +243,7 @@ def finish(dense: bool) -> Any:
             if j == K_v - int64(1):
                 until_place = K_v - int64(1)
             for p in range(past + int64(1), until_place + int64(1)):
-                guide[first + p] = uint16(j)
+                guide[first + p] = uint32(uint32(j) | (uint32(topic[first + p]) << uint32(16)))
             j += int64(32)
         if lane == int32(0):
             exponent[v] = int32(e)

@@ -330,7 +330,7 @@ def _finish(
     made = {
         "weight": layout.room("weight", V * K if layout.dense else nonzeros, np.uint32),
         "prior": layout.room("prior", nonzeros, np.uint64),
-        "guide": layout.room("guide", nonzeros, np.uint16),
+        "guide": layout.room("guide", nonzeros, np.uint32),
         "record": layout.room("record", V * RECORD, np.uint64),
         "exponent": layout.room("exponent", V, np.int32),
     }
@@ -355,7 +355,7 @@ def enter(
         if len(order):
             tokens.enter_documents[-(-len(order) // WARPS), BLOCK, stream](
                 order, np.int64(len(order)), chunk.doc_ptr, chunk.word, chunk.z,
-                np.int64(chunk.begin), phi.record, phi.guide, phi.prior, phi.topic, layout.n,
+                np.int64(chunk.begin), phi.record, phi.guide, phi.prior, layout.n,
                 np.int32(layout.n_topics), *chance,
             )  # fmt: skip
 
@@ -389,14 +389,14 @@ def draw_z(
     def draw(chunk: Chunk, stream: Any) -> None:
         order, buckets, n_long = layout.visit(chunk, blocks)
         base, K = np.int64(chunk.begin), np.int32(layout.n_topics)
-        columns = (phi.guide, phi.prior, phi.topic, layout.n, K)
+        columns = (phi.guide, phi.prior)
         for low, high in long_batches(n_long, layout.n_topics):
             counts = layout.room("long", (high - low) * layout.n_topics, np.uint32, zeros=True)
             if layout.streams:  # another stream may still be using the counts
                 toolkit.synchronise()
             z_long(layout.dense)[-(-(high - low) // WARPS), BLOCK, stream](
                 order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.word, chunk.z, counts,
-                base, phi.record, phi.weight, *columns, *address, work,
+                base, phi.record, phi.weight, *columns, phi.topic, layout.n, K, *address, work,
             )  # fmt: skip
         if not lists_are_there:
             for number, bucket in enumerate(buckets):
@@ -410,7 +410,7 @@ def draw_z(
             layout.most_listed[chunk.first, name] = _most_listed(chunk, order, buckets)
         most_listed = layout.most_listed[chunk.first, name]
         seen = (chunk.doc_ptr, chunk.word, chunk.z, chunk.lists, chunk.listed, base, phi.record,
-                phi.rows, phi.weight, *columns, np.int32(layout.width))  # fmt: skip
+                phi.rows, phi.weight, *columns, layout.n, K, np.int32(layout.width))  # fmt: skip
 
         def launch(here: Any, lane: Any, most: int, bucket: Bucket, number: int) -> None:
             resumes = number == RESUMED

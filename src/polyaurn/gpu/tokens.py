@@ -27,9 +27,7 @@ def count_tokens(word, z, n, K):
 
 
 @cuda.jit
-def enter_documents(
-    order, n_documents, doc_ptr, word, z, base, record, guide, prior, topic, n, K, a, b
-):
+def enter_documents(order, n_documents, doc_ptr, word, z, base, record, guide, prior, n, K, a, b):
     """Give tokens without a topic one from the prior's part of Phi; a warp for each document."""
     lane = int64(cuda.threadIdx.x & 31)
     number = int64(cuda.grid(1)) >> int64(5)
@@ -40,7 +38,7 @@ def enter_documents(
     while i < doc_ptr[d + 1]:
         if z[i] == uint16(NO_TOPIC):
             v = int64(word[i])
-            k, _, _ = from_prior(v, unit(bits(a, b, base + i)), record, guide, prior, topic)
+            k, _, _ = from_prior(v, unit(bits(a, b, base + i)), record, guide, prior)
             z[i] = uint16(k)
             cuda.atomic.add(n, v * int64(K) + int64(k), uint32(1))
         i += int64(32)

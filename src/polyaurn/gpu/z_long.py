@@ -84,7 +84,7 @@ def z_long(dense: bool) -> Any:
                 new = int64(cuda.shfl_sync(FULL, found, chosen))
             else:
                 u = unit(bits(prior_a, prior_b, base + i))
-                found, _, _ = from_prior(v, u, record, guide, prior, topic)
+                found, _, _ = from_prior(v, u, record, guide, prior)
                 new = int64(found)
             cuda.syncwarp(FULL)
             if lane == int32(0) and new != old:

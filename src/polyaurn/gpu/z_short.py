@@ -133,7 +133,7 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
     @cuda.jit
     def draw(
         order, n_documents, doc_ptr, word, z, lists, listed, base,
-        record, rows, weight, guide, prior, topic, n, K, width, room,
+        record, rows, weight, guide, prior, n, K, width, room,
         key_a, key_b, prior_a, prior_b, progress, stopped, work, bucket,
     ):  # fmt: skip
         mine = cuda.shared.array(0, uint32)
@@ -178,7 +178,7 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
             if int32(b + place) < N_d:
                 v, old = uint32(word[i]), uint32(z[i])
                 of_prior, K_v, sigma_a = from_prior(
-                    v, unit(bits(prior_a, prior_b, uint64(base) + i)), record, guide, prior, topic
+                    v, unit(bits(prior_a, prior_b, uint64(base) + i)), record, guide, prior
                 )
                 draws[my_token] = unit(bits(key_a, key_b, uint64(base) + i))
                 draws[uint32(my_token + uint32(1))] = sigma_a

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from polyaurn.gpu.sizes import LENGTH_SHIFT, RECORD
+from polyaurn.gpu.sizes import LENGTH_SHIFT, RECORD, TOPIC
 
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _LOW_32, _S32 = np.uint64(0xFFFFFFFF), np.uint64(32)
@@ -48,13 +48,13 @@ def guide_place(goal, factor, length):
 
 
 @njit(cache=True)
-def from_prior(v, u, record, guide, prior, topic):
+def from_prior(v, u, record, guide, prior):
     """Return the topic where word v's prior part passes a share u of all, K_v and sigma_a."""
     first, length, sigma_a = column_of(v, record)
     total = record[v * RECORD + 1]
     factor = np.uint64(record[v * RECORD + 3]).view(np.float64)
     goal = min(np.uint64(u * np.float64(total)), total - _ONE)
-    p = first + np.int64(guide[first + guide_place(goal, factor, length)])
+    p = first + np.int64(guide[first + guide_place(goal, factor, length)] & TOPIC)
     while prior[p] <= goal:
         p += 1
-    return np.int64(topic[p]), length, sigma_a
+    return np.int64(guide[p] >> 16), length, sigma_a

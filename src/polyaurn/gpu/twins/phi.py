@@ -147,7 +147,7 @@ def finish(
             if j == K_v - 1:
                 until_place = K_v - 1
             for p in range(past + 1, until_place + 1):
-                guide[first + p] = j
+                guide[first + p] = j | (np.int64(topic[first + p]) << 16)
         exponent[v] = e
         record[v * RECORD] = np.uint64(first) | (np.uint64(K_v) << _LENGTH_SHIFT)
         record[v * RECORD + 1] = total

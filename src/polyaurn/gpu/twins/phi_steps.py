@@ -32,7 +32,7 @@ class TwinPhi(NamedTuple):
     topic: U16
     weight: U32
     prior: U64
-    guide: U16
+    guide: U32
     record: U64
     exponent: I32
     rows: U64
@@ -145,7 +145,7 @@ def _finish(
     V, K, size = layout.n_words, layout.n_topics, int(col[-1])
     made = (
         np.empty(V * K if shape.dense else size, np.uint32), np.empty(size, np.uint64),
-        np.empty(size, np.uint16), np.empty(V * RECORD, np.uint64), np.empty(V, np.int32),
+        np.empty(size, np.uint32), np.empty(V * RECORD, np.uint64), np.empty(V, np.int32),
     )  # fmt: skip
     twins.finish(shape.dense, V, K, col, topic, mass, S, *scale_alpha(priors.alpha), *made)
     return TwinPhi(col, topic, *made, rows)

@@ -121,7 +121,7 @@ def enter(
     new, n = z.copy(), np.zeros(layout.n_words * layout.n_topics, np.uint32)
     twins.enter_documents(
         _documents(layout, blocks), layout.doc_ptr, layout.word, new, 0, phi.record, phi.guide,
-        phi.prior, phi.topic, n, layout.n_topics, *key(seed, sweep, Purpose.ENTER),
+        phi.prior, n, layout.n_topics, *key(seed, sweep, Purpose.ENTER),
     )  # fmt: skip
     return new
 
@@ -138,18 +138,30 @@ def draw_z(
         place = slice(layout.doc_ptr[d], layout.doc_ptr[d + 1])
         twins.count_tokens(layout.word[place], new[place], n, K)
     address = (*key(seed, sweep, Purpose.Z), *key(seed, sweep, Purpose.PRIOR))
-    read = (phi.guide, phi.prior, phi.topic, n, K)
+    read = (phi.guide, phi.prior)
     corpus = (layout.doc_ptr, layout.word, new)
     if len(long):
         counts = np.zeros(len(long) * K, np.uint32)
         twins.z_long(
-            shape.dense, long, *corpus, counts, 0, phi.record, phi.weight, *read, *address, work
+            shape.dense,
+            long,
+            *corpus,
+            counts,
+            0,
+            phi.record,
+            phi.weight,
+            *read,
+            phi.topic,
+            n,
+            K,
+            *address,
+            work,
         )
     if len(short):
         longest = int(np.diff(layout.doc_ptr)[short].max())
         lists, listed = list_documents(twins, layout, short, longest, new)
         width = K if shape.dense else -(-K // LANES)
-        seen = (*corpus, lists, listed, 0, phi.record, phi.rows, phi.weight, *read, width)
+        seen = (*corpus, lists, listed, 0, phi.record, phi.rows, phi.weight, *read, n, K, width)
         progress, stopped = np.zeros(len(listed), np.uint32), np.zeros(len(listed), np.uint32)
 
         def launch(lanes: int, documents: U32, n_listed: int, resumes: bool) -> None:

@@ -27,13 +27,13 @@ def count_tokens(word, z, n, K):
 
 
 @njit(nogil=True, cache=True)
-def enter_documents(order, doc_ptr, word, z, base, record, guide, prior, topic, n, K, a, b):
+def enter_documents(order, doc_ptr, word, z, base, record, guide, prior, n, K, a, b):
     """Give tokens without a topic one from the prior's part of Phi."""
     for d in order:
         for i in range(doc_ptr[d], doc_ptr[d + 1]):
             if z[i] == NO_TOPIC:
                 v = np.int64(word[i])
-                k, _, _ = from_prior(v, unit(bits(a, b, base + i)), record, guide, prior, topic)
+                k, _, _ = from_prior(v, unit(bits(a, b, base + i)), record, guide, prior)
                 z[i] = k
                 n[v * K + k] += np.uint32(1)
 

@@ -50,7 +50,7 @@ def z_long(
                 new = np.int64(topic[j])
             else:
                 u = unit(bits(prior_a, prior_b, base + i))
-                new, _, _ = from_prior(v, u, record, guide, prior, topic)
+                new, _, _ = from_prior(v, u, record, guide, prior)
             if new != old:
                 counts[m + old] -= np.uint32(1)
                 counts[m + new] += np.uint32(1)

@@ -73,7 +73,7 @@ def even_length(length):
 @njit(nogil=True, cache=True)
 def z_short(
     lanes, dense, resumes, order, doc_ptr, word, z, lists, listed, base,
-    record, rows, weight, guide, prior, topic, n, K, width, room,
+    record, rows, weight, guide, prior, n, K, width, room,
     key_a, key_b, prior_a, prior_b, progress, stopped, work, bucket,
 ):  # fmt: skip
     """Draw topics of documents; return how often stretches were made even.
@@ -107,7 +107,7 @@ def z_short(
                 i = begin + b + lane
                 v[lane], old[lane] = word[i], z[i]
                 of_prior[lane], K_v, sigma_a[lane] = from_prior(
-                    v[lane], unit(bits(prior_a, prior_b, base + i)), record, guide, prior, topic
+                    v[lane], unit(bits(prior_a, prior_b, base + i)), record, guide, prior
                 )
                 u[lane] = unit(bits(key_a, key_b, base + i))
                 if b + lane >= counted:
