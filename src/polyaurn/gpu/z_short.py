@@ -248,23 +248,19 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
                     chosen = int32(int32(cuda.ffs(int32(passed))) - int32(1))
                 found = uint32(topics >> uint32(16))
                 if alive and of_document and lane == chosen:
-                    so_far = uint64(until - s)
-                    p = at
-                    e, done = uint32(0), False
+                    p, q = at, uint32(at + kept)
+                    e = mine[p]
+                    so_far = uint64(uint64(until - s) + product(e, mine[q]))
                     near = min(end, kept_end)
-                    while p < near and not done:
+                    while so_far <= goal and uint32(p + stride) < near:
+                        p, q = uint32(p + stride), uint32(q + stride)
                         e = mine[p]
-                        so_far += product(e, mine[uint32(p + kept)])
-                        done = so_far > goal
-                        if not done:
-                            p = uint32(p + stride)
-                    while not done:
+                        so_far += product(e, mine[q])
+                    while so_far <= goal:
+                        p = uint32(p + stride)
                         e = mine[p]
                         w0, _, _, _, _ = five_weights(dense, row, e, e, e, e, e, rows, weight)
                         so_far += product(e, w0)
-                        done = so_far > goal
-                        if not done:
-                            p = uint32(p + stride)
                     mine[p] = uint32(e + uint32(ONE))
                     found = uint32(e & uint32(TOPIC))
                     mine[uint32(tokens + slot + uint32(1))] = uint32(old | (found << uint32(16)))
