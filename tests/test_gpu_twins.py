@@ -225,6 +225,16 @@ def test_documents_that_find_no_room_go_on_in_another_launch(lanes, dense, lengt
         assert (first.listed > lanes).sum() == 2
 
 
+@pytest.mark.parametrize("lanes", [4, 32])
+def test_documents_whose_lists_are_longer_than_was_thought(lanes):
+    """They are left to the launch that resumes, from their first token on."""
+    corpus, K = of_lengths(60, 700, 1), 200
+    priors, launches = make_priors(0.5, 0.01, K, corpus.n_words), []
+    twins = twin_kernels("polya-urn", Shape(lanes, -100), z_short=watch_z_short(launches))
+    assert_same(twins, "polya-urn", corpus, priors)
+    assert launches[0].n_stopped > 0
+
+
 def test_lists_are_kept_up():
     """After a sweep they hold what would be listed anew, so that the next one may use them."""
     corpus, K = of_lengths(1, 7, 60, 700, LONGEST), 100

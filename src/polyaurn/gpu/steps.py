@@ -391,8 +391,10 @@ def draw_z(
         base, K = np.int64(chunk.begin), np.int32(layout.n_topics)
         columns = (phi.guide, phi.prior)
         for low, high in long_batches(n_long, layout.n_topics):
+            if layout.streams:  # they have an order of their own
+                toolkit.synchronise()
             counts = layout.room("long", (high - low) * layout.n_topics, np.uint32, zeros=True)
-            if layout.streams:  # another stream may still be using the counts
+            if layout.streams:
                 toolkit.synchronise()
             z_long(layout.dense)[-(-(high - low) // WARPS), BLOCK, stream](
                 order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.word, chunk.z, counts,
@@ -428,10 +430,12 @@ def draw_z(
             launch(here, lane, most_listed[number], bucket, number)
         toolkit.synchronise()
         told = toolkit.to_host(xp.asarray(work)[:WORK])
-        layout.most_listed[chunk.first, name] = told[FIRST_BUCKET : RESUMED + FIRST_BUCKET].tolist()
         if told[1]:  # lists that found no room
             launch(stopped[: int(told[1])], stream, LONGEST, Bucket(0, 0, LONGEST, WARP), RESUMED)
             toolkit.synchronise()
+            told = toolkit.to_host(xp.asarray(work)[:WORK])
+        most = np.maximum(told[FIRST_BUCKET:-1], told[-1])
+        layout.most_listed[chunk.first, name] = most.tolist()
         xp.asarray(work)[1:WORK] = 0
 
     layout.over_chunks(draw, changes_z=True)

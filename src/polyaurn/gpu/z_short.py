@@ -155,6 +155,11 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
             begin = doc_ptr[d]
             N_d = int32(doc_ptr[uint32(d + uint32(1))] - begin)
             K_d = int32(listed[d])
+        if not resumes and K_d > int32(lanes) * int32(room - int32(1)):  # no room to begin with
+            if place == int32(0):
+                progress[d] = uint32(uint32(K_d) << uint32(12))
+                stopped[uint32(cuda.atomic.add(work, 1, uint64(1)))] = d
+            N_d, K_d = int32(0), int32(0)
         K_d_begun, b, counted = K_d, int32(0), int32(0)  # tokens whose work is counted
         if resumes and N_d > int32(0):
             b = int32(progress[d] & uint32(4095))

@@ -171,7 +171,7 @@ def draw_z(
                 work, 2,
             )  # fmt: skip
 
-        launch(shape.lanes, short, int(listed[short].max()) + shape.spare, False)
+        launch(shape.lanes, short, max(1, int(listed[short].max()) + shape.spare), False)
         launch(LANES, stopped[: int(work[1])], longest, True)
     return new, sparse_counts(n, layout), Work(int(work[0]))
 

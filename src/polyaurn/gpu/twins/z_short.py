@@ -89,6 +89,11 @@ def z_short(
     made_even = 0
     for d in order:
         begin, N_d, K_d = doc_ptr[d], doc_ptr[d + 1] - doc_ptr[d], np.int64(listed[d])
+        if not resumes and K_d > lanes * (room - 1):  # no room to begin with
+            progress[d] = K_d << 12
+            stopped[np.int64(work[1])] = d
+            work[1] += _UNIT
+            continue
         K_d_begun, b, counted = K_d, np.int64(0), np.int64(0)  # tokens whose work is counted
         if resumes:
             b = np.int64(progress[d]) & 4095
