@@ -170,9 +170,9 @@ _ON_GPU = {
 }
 # The same samplers on a GPU, with the same bytes.
 GPU_SAMPLERS: dict[str, dict[str, str]] = {
-    "polya-urn": _ON_GPU | {"draw_phi": "steps:draw_phi_urn"},
+    "polya-urn": _ON_GPU | {"draw_phi": "phi_steps:draw_phi_urn"},
     "partially-collapsed": _ON_GPU
-    | {"make_layout": "steps:make_full_layout", "draw_phi": "steps:draw_phi_dirichlet"},
+    | {"make_layout": "steps:make_full_layout", "draw_phi": "phi_steps:draw_phi_dirichlet"},
 }
 # Plain NumPy oracles, the same in every byte.
 REFERENCES: dict[str, dict[str, str]] = {
