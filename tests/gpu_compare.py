@@ -102,11 +102,11 @@ def _run(device, case, corpus):
         yield *(array.tobytes() for array in arrays), cost.work, score
 
 
-def _tight(launches, n_listed, longest, log_lanes, n_topics):
+def _tight(launches, n_listed, longest, log_lanes, n_topics, dense):
     """Stand in for `shape_for`: room for the topics that are there, and a place more."""
     launches.append(n_listed)
     entries = min(n_listed, longest, n_topics)
-    return buckets.Shape(-(-entries // (1 << log_lanes)) + 1, 32)
+    return buckets.Shape(-(-entries // (1 << log_lanes)) + 1, 10, 32)
 
 
 def _columns(phi):

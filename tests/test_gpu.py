@@ -123,11 +123,11 @@ def test_lists_that_find_no_room_go_on_in_another_launch(K, monkeypatch):
 
     launches = []
 
-    def tight(n_listed, longest, log_lanes, n_topics):
+    def tight(n_listed, longest, log_lanes, n_topics, dense):
         launches.append(n_listed)
         if n_listed >= 2048:  # of documents that stopped: the room they need
-            return Shape(-(-min(longest, n_topics) // 32) + 1, 32)
-        return Shape(-(-n_listed // (1 << log_lanes)) + 1, 128)
+            return Shape(-(-min(longest, n_topics) // 32) + 1, 10, 32)
+        return Shape(-(-n_listed // (1 << log_lanes)) + 1, 10, 128)
 
     monkeypatch.setattr(steps, "shape_for", tight)
     assert_same(CORPORA["medium"](), K, "polya-urn")

@@ -116,8 +116,10 @@ def test_launches_have_room(K):
     for longest in (*buckets.EDGES, 1, 33, 700):
         lanes = buckets.lanes_for(longest, K)
         for listed in {1, min(longest, K) // 2 + 1, min(longest, K)}:
-            assert_room(buckets.shape_for(listed, longest, lanes, K), listed, 1 << lanes)
-    shape = buckets.shape_for(buckets.LONGEST, buckets.LONGEST, z_short.WARP, K)
+            for dense in (True, False):
+                shape = buckets.shape_for(listed, longest, lanes, K, dense)
+                assert_room(shape, listed, 1 << lanes)
+    shape = buckets.shape_for(buckets.LONGEST, buckets.LONGEST, z_short.WARP, K, False)
     assert_room(shape, min(buckets.LONGEST, K), sizes.LANES)
 
 

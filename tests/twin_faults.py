@@ -53,7 +53,7 @@ FAULTS: dict[str, tuple[Shape, dict[str, Any]]] = {
     "weights_of_another_token_kept": (
         PAIR,
         {"z_short": (
-            ("if r < KEPT:", "if r < KEPT and turn == 0:"),
+            ("if r < at_once:", "if r < at_once and turn == 0:"),
             ("cache=True", "cache=True, boundscheck=True"),
         )},
     ),

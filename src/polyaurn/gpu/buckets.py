@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyaurn.gpu.sizes import KEPT, LANES, LONGEST, TOKEN_WORDS
+from polyaurn.gpu.sizes import DENSE_AT_ONCE, LANES, LONGEST, PACKED_AT_ONCE, TOKEN_WORDS
 from polyaurn.state import I64
 
 EDGES = (32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, LONGEST)  # tokens, at most
@@ -31,15 +31,16 @@ class Shape(NamedTuple):
     """How a bucket is launched."""
 
     room: int  # entries of a lane's stretch
+    keeps: int  # of which the weights are kept for the walk
     block: int  # threads
 
     @property
     def shared(self) -> int:
         """Bytes of shared memory, which are taken from the cache."""
-        return (self.room + KEPT + TOKEN_WORDS) * self.block * 4
+        return (self.room + self.keeps + TOKEN_WORDS) * self.block * 4
 
 
-def shape_for(n_listed: int, longest: int, log_lanes: int, n_topics: int) -> Shape:
+def shape_for(n_listed: int, longest: int, log_lanes: int, n_topics: int, dense: bool) -> Shape:
     """Return the shape of a launch.
 
     Parameters
@@ -52,10 +53,12 @@ def shape_for(n_listed: int, longest: int, log_lanes: int, n_topics: int) -> Sha
         Of a group.
     n_topics : int
         K.
+    dense : bool
+        Whether rows of Phi are dense.
     """
     entries = min(n_listed + n_listed // 16 + 4, longest, n_topics)
     room = -(-entries // (1 << log_lanes)) + 1
-    shape = Shape(room, BLOCK)
+    shape = Shape(room, DENSE_AT_ONCE if dense else PACKED_AT_ONCE, BLOCK)
     while shape.block > 32 and shape.shared > SHARED_BYTES:
         shape = shape._replace(block=shape.block // 2)
     return shape

@@ -12,65 +12,32 @@ every 32 topics a 64-bit number: which of them it has, and where the first of th
 
 from numba import float64, int32, int64, uint32, uint64
 
-from polyaurn.gpu.sizes import LENGTH_SHIFT, ONE, RECORD, TOPIC
+from polyaurn.gpu.sizes import LENGTH_SHIFT, RECORD, TOPIC
 from polyaurn.gpu.toolkit import cuda, device_function
 
 
 @device_function
-def five_weights(dense, row, e0, e1, e2, e3, e4, rows, weight):
-    """Return a word's weights of the topics of five entries, 0 for those with a count of 0.
-
-    `row` is where the word's row begins, in 32 bits as all places are. All five are asked for
-    before the first is used.
-    """
-    w0, w1, w2, w3, w4 = uint32(0), uint32(0), uint32(0), uint32(0), uint32(0)
+def weight_of(dense, row, e, rows, weight):
+    """Return a word's weight of an entry's topic; `row` is where the word's row begins."""
     if dense:
-        if e0 >= uint32(ONE):
-            w0 = weight[uint32(row + uint32(e0 & uint32(TOPIC)))]
-        if e1 >= uint32(ONE):
-            w1 = weight[uint32(row + uint32(e1 & uint32(TOPIC)))]
-        if e2 >= uint32(ONE):
-            w2 = weight[uint32(row + uint32(e2 & uint32(TOPIC)))]
-        if e3 >= uint32(ONE):
-            w3 = weight[uint32(row + uint32(e3 & uint32(TOPIC)))]
-        if e4 >= uint32(ONE):
-            w4 = weight[uint32(row + uint32(e4 & uint32(TOPIC)))]
-        return w0, w1, w2, w3, w4
-    n0, n1, n2, n3, n4 = uint64(0), uint64(0), uint64(0), uint64(0), uint64(0)
-    if e0 >= uint32(ONE):
-        n0 = rows[uint32(row + uint32((e0 & uint32(TOPIC)) >> uint32(5)))]
-    if e1 >= uint32(ONE):
-        n1 = rows[uint32(row + uint32((e1 & uint32(TOPIC)) >> uint32(5)))]
-    if e2 >= uint32(ONE):
-        n2 = rows[uint32(row + uint32((e2 & uint32(TOPIC)) >> uint32(5)))]
-    if e3 >= uint32(ONE):
-        n3 = rows[uint32(row + uint32((e3 & uint32(TOPIC)) >> uint32(5)))]
-    if e4 >= uint32(ONE):
-        n4 = rows[uint32(row + uint32((e4 & uint32(TOPIC)) >> uint32(5)))]
-    if uint64(n0 | n1 | n2 | n3 | n4) != uint64(0):  # so that all are asked for first
-        if _has(n0, e0):
-            w0 = weight[_packed_place(n0, e0)]
-        if _has(n1, e1):
-            w1 = weight[_packed_place(n1, e1)]
-        if _has(n2, e2):
-            w2 = weight[_packed_place(n2, e2)]
-        if _has(n3, e3):
-            w3 = weight[_packed_place(n3, e3)]
-        if _has(n4, e4):
-            w4 = weight[_packed_place(n4, e4)]
-    return w0, w1, w2, w3, w4
+        return weight[uint32(row + uint32(e & uint32(TOPIC)))]
+    return packed_weight(row_entry(row, e, rows), e, weight)
 
 
 @device_function
-def _has(entry, e):
-    return uint32(uint32(entry) & uint32(uint32(1) << uint32(e & uint32(31)))) != uint32(0)
+def row_entry(row, e, rows):
+    """Return which topics a word has of the 32 about an entry's, and where their weights begin."""
+    return rows[uint32(row + uint32((e & uint32(TOPIC)) >> uint32(5)))]
 
 
 @device_function
-def _packed_place(entry, e):
-    below = uint32(uint32(uint32(1) << uint32(e & uint32(31))) - uint32(1))
-    rank = uint32(cuda.popc(uint32(uint32(entry) & below)))
-    return uint32(uint32(entry >> uint64(32)) + rank)
+def packed_weight(entry, e, weight):
+    """Return the weight of an entry's topic, 0 where the word does not have it."""
+    bit = uint32(uint32(1) << uint32(e & uint32(31)))
+    if uint32(uint32(entry) & bit) == uint32(0):
+        return uint32(0)
+    rank = uint32(cuda.popc(uint32(uint32(entry) & uint32(bit - uint32(1)))))
+    return weight[uint32(uint32(entry >> uint64(32)) + rank)]
 
 
 @device_function

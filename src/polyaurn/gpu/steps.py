@@ -169,7 +169,7 @@ def draw_z(
 
         def launch(here: Any, lane: Any, most: int, bucket: Bucket, number: int) -> None:
             resumes = number == RESUMED
-            shape = shape_for(most, bucket.longest, bucket.log_lanes, layout.n_topics)
+            shape = shape_for(most, bucket.longest, bucket.log_lanes, layout.n_topics, layout.dense)
             grid = -(-(len(here) << bucket.log_lanes) // shape.block)
             kernel = z_short(bucket.log_lanes, layout.dense, shape.block, resumes)
             kernel[grid, shape.block, lane, shape.shared](

@@ -21,8 +21,8 @@ from typing import Any
 from numba import float64, int32, int64, uint16, uint32, uint64
 
 from polyaurn.gpu.chance import bits, unit
-from polyaurn.gpu.columns import five_weights, from_prior
-from polyaurn.gpu.sizes import FULL, KEPT, ONE, TOKEN_WORDS, TOPIC, WARP
+from polyaurn.gpu.columns import from_prior, packed_weight, row_entry, weight_of
+from polyaurn.gpu.sizes import DENSE_AT_ONCE, FULL, ONE, PACKED_AT_ONCE, TOKEN_WORDS, TOPIC, WARP
 from polyaurn.gpu.toolkit import cuda, device_function
 from polyaurn.gpu.warp import most_of_warp, running_sum, sum_of_warp, votes
 
@@ -61,19 +61,9 @@ def store_list(mine, stride, at, lists, begin, length, place, lanes, last):
 
 
 @device_function
-def five_entries(mine, p, stride, end):
-    """Return five entries of a stretch, nothing beyond its end."""
-    e0 = mine[p]
-    e1, e2, e3, e4 = uint32(NOTHING), uint32(NOTHING), uint32(NOTHING), uint32(NOTHING)
-    if uint32(p + stride) < end:
-        e1 = mine[uint32(p + stride)]
-    if uint32(p + uint32(2) * stride) < end:
-        e2 = mine[uint32(p + uint32(2) * stride)]
-    if uint32(p + uint32(3) * stride) < end:
-        e3 = mine[uint32(p + uint32(3) * stride)]
-    if uint32(p + uint32(4) * stride) < end:
-        e4 = mine[uint32(p + uint32(4) * stride)]
-    return e0, e1, e2, e3, e4
+def round_up(x, unit):
+    """Return the next multiple of a unit."""
+    return int32((x + unit - int32(1)) // unit * unit)
 
 
 @device_function
@@ -129,6 +119,7 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
     assert not resumes or log_lanes == WARP
     lanes = 1 << log_lanes
     group = (1 << lanes) - 1
+    at_once = DENSE_AT_ONCE if dense else PACKED_AT_ONCE
 
     @cuda.jit
     def draw(
@@ -166,17 +157,19 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
             K_d_begun = int32((progress[d] >> uint32(12)) & uint32(4095))
             counted = int32(b + int32(progress[d] >> uint32(24)))
         kept = uint32(uint32(room) * stride)  # from an entry to its weight, for the first ones
-        kept_end = uint32(at + uint32(KEPT) * stride)
+        kept_end = uint32(at + uint32(at_once) * stride)
         longest = most_of_warp(N_d)
         c = load_list(mine, stride, at, lists, begin, K_d, place, int32(lanes))
-        even = int32((most_of_warp(c) + int32(4)) // int32(5) * int32(5))
+        even = int32(round_up(most_of_warp(c), int32(at_once)))
+        entries, weights = cuda.local.array(at_once, uint32), cuda.local.array(at_once, uint32)
+        row_entries = cuda.local.array(at_once, uint64)
         steps = uint32(0)
         while b < longest:
             if votes(c > even) != uint32(0):  # longer walks than there need be: make all even
                 size = store_list(mine, stride, at, lists, begin, c, place, int32(lanes), last)
                 cuda.syncwarp(FULL)
                 c = load_list(mine, stride, at, lists, begin, size, place, int32(lanes))
-                even = int32((most_of_warp(c) + int32(4)) // int32(5) * int32(5))
+                even = int32(round_up(most_of_warp(c), int32(at_once)))
             # Each lane reads a token, and draws the topic it takes if it takes the prior's.
             i = uint64(begin + int64(b + place))
             my_token = uint32(uint32(place) * groups * uint32(2) + my_slot)
@@ -208,37 +201,37 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
                 if alive:
                     end = uint32(at + uint32(c) * stride)
                 while p < end:
-                    e0, e1, e2, e3, e4 = five_entries(mine, p, stride, end)
-                    if uint32(e0 & uint32(TOPIC)) == old:
-                        own = p
-                        e0 = uint32(e0 - uint32(ONE))
-                    if uint32(e1 & uint32(TOPIC)) == old:
-                        own = uint32(p + stride)
-                        e1 = uint32(e1 - uint32(ONE))
-                    if uint32(e2 & uint32(TOPIC)) == old:
-                        own = uint32(p + uint32(2) * stride)
-                        e2 = uint32(e2 - uint32(ONE))
-                    if uint32(e3 & uint32(TOPIC)) == old:
-                        own = uint32(p + uint32(3) * stride)
-                        e3 = uint32(e3 - uint32(ONE))
-                    if uint32(e4 & uint32(TOPIC)) == old:
-                        own = uint32(p + uint32(4) * stride)
-                        e4 = uint32(e4 - uint32(ONE))
-                    w0, w1, w2, w3, w4 = five_weights(dense, row, e0, e1, e2, e3, e4, rows, weight)
-                    if p < kept_end:  # the walk will need them again
-                        to = uint32(p + kept)
-                        mine[to] = w0
-                        mine[uint32(to + stride)] = w1
-                        mine[uint32(to + uint32(2) * stride)] = w2
-                        mine[uint32(to + uint32(3) * stride)] = w3
-                        mine[uint32(to + uint32(4) * stride)] = w4
-                    if uint32(w0 | w1 | w2 | w3 | w4) != uint32(0):  # when all have come
-                        s += product(e0, w0)
-                        s += product(e1, w1)
-                        s += product(e2, w2)
-                        s += product(e3, w3)
-                        s += product(e4, w4)
-                    p = uint32(p + uint32(5) * stride)
+                    for j in range(at_once):
+                        at_j = uint32(p + uint32(j) * stride)
+                        e = uint32(NOTHING)
+                        if at_j < end:
+                            e = mine[at_j]
+                        if uint32(e & uint32(TOPIC)) == old:
+                            own = at_j
+                            e = uint32(e - uint32(ONE))
+                        entries[j] = e
+                    some = uint64(0)
+                    for j in range(at_once):  # all are asked for before the first is used
+                        weights[j] = uint32(0)
+                        row_entries[j] = uint64(0)
+                        if entries[j] >= uint32(ONE):
+                            if dense:
+                                weights[j] = weight_of(True, row, entries[j], rows, weight)
+                            else:
+                                row_entries[j] = row_entry(row, entries[j], rows)
+                        some |= uint64(row_entries[j])
+                    if not dense and some != uint64(0):
+                        for j in range(at_once):
+                            weights[j] = packed_weight(row_entries[j], entries[j], weight)
+                    some = uint64(0)
+                    for j in range(at_once):
+                        some |= uint64(weights[j])
+                        if p < kept_end:  # the walk will need it again
+                            mine[uint32(p + kept + uint32(j) * stride)] = weights[j]
+                    if some != uint64(0):
+                        for j in range(at_once):
+                            s += product(entries[j], weights[j])
+                    p = uint32(p + uint32(at_once) * stride)
                 if own != uint32(NOWHERE):
                     mine[own] = uint32(mine[own] - uint32(ONE))
                 until = running_sum(s, place, int32(lanes))
@@ -264,8 +257,7 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
                     while so_far <= goal:
                         p = uint32(p + stride)
                         e = mine[p]
-                        w0, _, _, _, _ = five_weights(dense, row, e, e, e, e, e, rows, weight)
-                        so_far += product(e, w0)
+                        so_far += product(e, weight_of(dense, row, e, rows, weight))
                     mine[p] = uint32(e + uint32(ONE))
                     found = uint32(e & uint32(TOPIC))
                     mine[uint32(tokens + slot + uint32(1))] = uint32(old | (found << uint32(16)))

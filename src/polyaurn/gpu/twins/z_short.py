@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from polyaurn.gpu.sizes import KEPT, ONE, TOPIC
+from polyaurn.gpu.sizes import DENSE_AT_ONCE, ONE, PACKED_AT_ONCE, TOPIC
 from polyaurn.gpu.twins.columns import from_prior, weight_of
 from polyaurn.kernels.chance import bits, unit
 
@@ -65,9 +65,9 @@ def enter_topic(mine, lanes, lane, length, k):
 
 
 @njit(cache=True)
-def even_length(length):
+def even_length(length, at_once):
     """Return to which length stretches may grow before they are made even again."""
-    return (length.max() + KEPT - 1) // KEPT * KEPT
+    return (length.max() + at_once - 1) // at_once * at_once
 
 
 @njit(nogil=True, cache=True)
@@ -80,7 +80,8 @@ def z_short(
 
     A document whose list finds no room stops. One launch that resumes goes on with those.
     """
-    mine, kept = np.empty(room * lanes, np.uint32), np.empty(KEPT * lanes, np.uint64)
+    at_once = DENSE_AT_ONCE if dense else PACKED_AT_ONCE
+    mine, kept = np.empty(room * lanes, np.uint32), np.empty(at_once * lanes, np.uint64)
     c = np.empty(lanes, np.int64)  # lengths of stretches
     s, until = np.empty(lanes, np.uint64), np.empty(lanes, np.uint64)
     v, old = np.empty(lanes, np.int64), np.empty(lanes, np.int64)
@@ -100,12 +101,12 @@ def z_short(
             K_d_begun = np.int64(progress[d]) >> 12 & 4095
             counted = b + (np.int64(progress[d]) >> 24)
         load_list(mine, lists, begin, K_d, c)
-        even = even_length(c)
+        even = even_length(c, at_once)
         while b < N_d:
             if c.max() > even:
                 size = store_list(mine, lists, begin, c)
                 load_list(mine, lists, begin, size, c)
-                even = even_length(c)
+                even = even_length(c, at_once)
                 made_even += 1
             turns = min(lanes, N_d - b)
             for lane in range(turns):  # each reads a token
@@ -131,7 +132,7 @@ def z_short(
                             own = p
                             m -= 1
                         w = weight_of(dense, row, k, rows, weight) if m > 0 else np.uint64(0)
-                        if r < KEPT:  # the walk will need it again
+                        if r < at_once:  # the walk will need it again
                             kept[p] = w
                         s[lane] += np.uint64(m) * w
                     all_ += s[lane]
@@ -148,7 +149,7 @@ def z_short(
                     while so_far <= goal:
                         p += lanes
                         e = np.int64(mine[p])
-                        if p < KEPT * lanes:
+                        if p < at_once * lanes:
                             w = kept[p]
                         else:
                             w = weight_of(dense, row, e & TOPIC, rows, weight)
