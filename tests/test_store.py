@@ -337,6 +337,8 @@ def test_what_an_interrupted_writer_left_is_no_obstacle(model, tmp_path):
         (folder / name).write_bytes(b"half")
     save(model, folder)
     assert load(folder).topics() == model.topics()
+    left = {entry.name for entry in folder.iterdir()}
+    assert left == {entry.name for entry in save(model, tmp_path / "new").iterdir()}
 
 
 def test_what_fuzzing_found_in_model_folders(model, tmp_path):

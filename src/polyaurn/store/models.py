@@ -183,6 +183,15 @@ def write_model(model: TopicModel, folder: Path, config: str | None = None) -> N
     replace_file(folder / TIMINGS, _lines([first, *lines]))
     if config is not None:
         replace_file(folder / CONFIG, config.encode())
+    _remove_strays(folder, {fact["file"] for fact in sealed["files"].values()})
+
+
+def _remove_strays(folder: Path, used: set[str]) -> None:
+    """Remove what writers that were killed left: half a file, or a whole one of no header."""
+    for entry in folder.iterdir():
+        unused = entry.name in both_names(_FILES) - used
+        if unused or is_temporary(entry.name):
+            entry.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> TopicModel:
