@@ -108,7 +108,7 @@ def test_extremes_keep_the_invariants(name, counts, K, monkeypatch):
 
 def test_the_invariant_checker_is_switched_on_by_the_environment(small, monkeypatch):
     monkeypatch.setattr(
-        sampler, "load_kernels", lambda name, mh_steps: counts_of_a_thread_dropped(name)
+        sampler, "load_kernels", lambda name, mh_steps, device: counts_of_a_thread_dropped(name)
     )
     *_, (state, _) = sweeps(small, 3, max_iter=2)
     assert state.sweep == 2, "without the checker the fault goes unseen"

@@ -95,8 +95,8 @@ def fit_and_save(
 
     folder, swept = out.absolute(), deque[int](maxlen=1)
     with (
-        locked(folder),
         StopOnSignal() as stop,
+        locked(folder),
         TraceFile(trace) as trace_file,
         warnings.catch_warnings(),
     ):
