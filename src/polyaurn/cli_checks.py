@@ -23,8 +23,8 @@ def check_training(
 ) -> dict[str, Any]:
     """Return options as parameters of `LDA`; refuse bad ones before the corpus is read."""
     from polyaurn.kernels import check_proposals, check_sampler
-    from polyaurn.sampler import check_sweeps
     from polyaurn.schedule import make_schedule
+    from polyaurn.starting import check_sweeps
     from polyaurn.state import check_topics
 
     check_topics(topics)

@@ -10,7 +10,6 @@ import numpy as np
 from polyaurn.corpus import Corpus, as_corpus
 from polyaurn.devices import check_device
 from polyaurn.diagnostics import log_posterior
-from polyaurn.errors import InputError
 from polyaurn.kernels import (
     DEFAULT_SAMPLER,
     SAMPLERS,
@@ -23,8 +22,8 @@ from polyaurn.learning import learn_priors
 from polyaurn.mapping import release
 from polyaurn.rng import check_seed, moment
 from polyaurn.schedule import Plan, Schedule, make_schedule
+from polyaurn.starting import check_share, check_start, check_sweeps
 from polyaurn.state import (
-    NO_TOPIC,
     WHOLE,
     Cost,
     Counts,
@@ -254,7 +253,7 @@ def sweeps(
     )
     if start is not None:
         start = on_host(start) if isinstance(start, State) else start
-        _check_start(start, corpus, K)
+        check_start(start, corpus, K)
     law = SAMPLERS[sampler].law_of(threads)
     return _chain(corpus, K, priors, kernels, law, seed, threads, evaluate_every, max_iter,
                   schedule, learn_priors_every, start, on_compile)  # fmt: skip
@@ -287,7 +286,7 @@ def _chain(
             del halt
             release(corpus.word)  # a corpus on disk need not be in memory while sweeps go on
         if start is not None and start.share < WHOLE:
-            _check_share(layout, state)
+            check_share(layout, state)
         del start
         if state.priors is not None:
             priors = state.priors._replace(pseudo=priors.pseudo)
@@ -382,7 +381,7 @@ def state_of(
     State
         With its counts, counted again.
     """
-    _check_start(halt, corpus, n_topics)
+    check_start(halt, corpus, n_topics)
     kernels = load_kernels(sampler)
     with Workers(count_threads(n_jobs)) as workers:
         layout = kernels.make_layout(corpus, n_topics, workers)
@@ -455,50 +454,3 @@ def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) ->
         _score(tiny, layout, state, priors, kernels, workers)
     finally:
         announcer.cancel()
-
-
-def _check_start(start: Any, corpus: Corpus, K: int) -> None:
-    expected = f"a State of this corpus ({corpus.n_tokens:,} tokens) with at most {K:,} topics"
-    if not isinstance(start, State | Halt):
-        raise InputError(
-            f"The 'start' parameter must be {expected}. Got {type(start).__name__} instead."
-        )
-    growing = start.share < WHOLE
-    topics = int(start.z[start.z != NO_TOPIC].max(initial=0) if growing else start.z.max()) + 1
-    if len(start.z) != corpus.n_tokens or topics > K:
-        raise InputError(
-            f"The 'start' parameter must be {expected}. Got one of {len(start.z):,} tokens and "
-            f"{topics:,} topics; use the corpus and the number of topics it came from."
-        )
-    if isinstance(start, Halt):
-        return
-    try:
-        check_invariants(corpus.word, corpus.n_words, K, start)
-    except AssertionError as error:
-        raise InputError(
-            f"The 'start' parameter must be {expected}. Got one that contradicts itself "
-            f"({error}); start anew."
-        ) from None
-
-
-def _check_share(layout: Any, state: State) -> None:
-    """Refuse a state in which a document that should be in has no topics."""
-    expected = np.zeros(len(layout.doc_ptr) - 1, bool)
-    for b in np.flatnonzero(layout.share <= state.share):
-        expected[layout.documents[layout.blocks[b] : layout.blocks[b + 1]]] = True
-    if ((state.z != NO_TOPIC) != np.repeat(expected, np.diff(layout.doc_ptr))).any():
-        raise InputError(
-            "The 'start' parameter must be a State of this corpus and number of topics. Got one "
-            f"whose share of {state.share}/{WHOLE} of the documents is another; start anew."
-        )
-
-
-def check_sweeps(value: Any, name: str, least: int, *, optional: bool = False) -> None:
-    """Refuse what is no whole number of sweeps."""
-    if optional and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(
-            f"The '{name}' parameter must be a whole number of sweeps, at least {least}. "
-            f"Got {value!r} instead."
-        )

@@ -57,7 +57,7 @@ class Layout:
         self._room: dict[str, Any] = {}
         self.constants: dict[str, Any] = {}
         spare = toolkit.free_bytes() - _RESERVE - self._model_bytes(full_columns)
-        self.streams = self._fits(spare, corpus.n_tokens)
+        self.streams = corpus.n_tokens * TOKEN_BYTES > spare
         self.chunks = self._cut(spare)
         self.most_documents = max(chunk.last - chunk.first for chunk in self.chunks)
         self._host_z: U16 | None = None
@@ -108,10 +108,6 @@ class Layout:
             )
         return size
 
-    @staticmethod
-    def _fits(spare: int, n_tokens: int) -> bool:
-        return n_tokens * TOKEN_BYTES > spare
-
     def _cut(self, spare: int) -> list[Chunk]:
         """Cut the documents into chunks of which two fit, or take all as one."""
         D = len(self.doc_ptr) - 1
@@ -142,12 +138,11 @@ class Layout:
     def _make_slots(self) -> None:
         """Make room on the device for two chunks, and pinned memory for all words and topics."""
         tokens = max(chunk.end - chunk.begin for chunk in self.chunks)
-        documents = max(chunk.last - chunk.first for chunk in self.chunks)
         self._pinned_word = _pinned(self.word)
         self._host_z = _pinned(np.zeros(len(self.word), np.uint16))
         for _ in range(2):
             slot = Chunk(0, 0, self.doc_ptr)
-            self._allocate(slot, tokens, documents)
+            self._allocate(slot, tokens, self.most_documents)
             slot.word = toolkit.hand(toolkit.array_module().empty(tokens, np.int32))
             slot.stream = _new_stream()  # type: ignore[attr-defined]
             self._slots.append(slot)
