@@ -126,8 +126,8 @@ def test_lists_that_find_no_room_go_on_in_another_launch(K, monkeypatch):
     def tight(n_listed, longest, log_lanes, n_topics, dense):
         launches.append(n_listed)
         if n_listed >= 2048:  # of documents that stopped: the room they need
-            return Shape(-(-min(longest, n_topics) // 32) + 1, 10, 32)
-        return Shape(-(-n_listed // (1 << log_lanes)) + 1, 10, 128)
+            return Shape(-(-min(longest, n_topics) // 32) + 1, 20, 32)
+        return Shape(-(-n_listed // (1 << log_lanes)) + 1, 20, 128)
 
     monkeypatch.setattr(steps, "shape_for", tight)
     assert_same(CORPORA["medium"](), K, "polya-urn")
@@ -137,6 +137,7 @@ def test_lists_that_find_no_room_go_on_in_another_launch(K, monkeypatch):
 
 TINY = {
     "gpu": ["--documents", "2000", "--words", "500", "--topics", "10", "--sweeps", "2"],
+    "gpu_whole_run": ["--documents", "2000", "--words", "500", "--topics", "10", "--sweeps", "3"],
     "gpu_time_to_quality": ["--corpus", "tiny", "--topics", "5", "--sweeps", "4", "--every", "2"],
 }
 

@@ -31,13 +31,14 @@ class Shape(NamedTuple):
     """How a bucket is launched."""
 
     room: int  # entries of a lane's stretch
-    keeps: int  # of which the weights are kept for the walk
+    batch: int  # of which the weights are asked for at once
     block: int  # threads
 
     @property
     def shared(self) -> int:
         """Bytes of shared memory, which are taken from the cache."""
-        return (self.room + self.keeps + TOKEN_WORDS) * self.block * 4
+        in_batches = -(-self.room // self.batch) * self.batch
+        return (in_batches + self.batch + TOKEN_WORDS) * self.block * 4
 
 
 def shape_for(n_listed: int, longest: int, log_lanes: int, n_topics: int, dense: bool) -> Shape:

@@ -33,11 +33,11 @@ def row_entry(row, e, rows):
 @device_function
 def packed_weight(entry, e, weight):
     """Return the weight of an entry's topic, 0 where the word does not have it."""
-    bit = uint32(uint32(1) << uint32(e & uint32(31)))
-    if uint32(uint32(entry) & bit) == uint32(0):
+    until = uint32(uint32(entry) << uint32(~e & uint32(31)))  # topics up to this one, itself on top
+    if int32(until) >= int32(0):
         return uint32(0)
-    rank = uint32(cuda.popc(uint32(uint32(entry) & uint32(bit - uint32(1)))))
-    return weight[uint32(uint32(entry >> uint64(32)) + rank)]
+    rank = uint32(cuda.popc(until))
+    return weight[uint64(uint64(uint32(uint32(entry >> uint64(32)) + rank)) - uint64(1))]
 
 
 @device_function

@@ -16,7 +16,7 @@ from numba import float64, int32, int64, uint16, uint32, uint64
 
 from polyaurn.gpu.chance import bits, plus, times, unit
 from polyaurn.gpu.sizes import FULL
-from polyaurn.gpu.toolkit import cuda, device_function
+from polyaurn.gpu.toolkit import cuda, device_function, kernel
 from polyaurn.gpu.warp import before, votes
 from polyaurn.kernels import fold_in as plain
 
@@ -171,7 +171,7 @@ def clear(K_d, m, topics, row):
     cuda.syncwarp(FULL)
 
 
-@cuda.jit
+@kernel
 def fold_documents(
     order, n_documents, doc_ptr, word, z, burn_in, kept, K,
     first, topic, weight, share, beta, alpha, prior, key_a, key_b,
@@ -252,7 +252,7 @@ def write_sums(d, K, total, row, queue, begins, lengths, found, sums):
     cuda.syncwarp(FULL)
 
 
-@cuda.jit
+@kernel
 def score_left_to_right(
     order, n_documents, doc_ptr, word, z, particles, K,
     first, topic, weight, share, beta, alpha, prior, alpha_all, key_a, key_b,

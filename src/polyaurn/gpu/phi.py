@@ -24,7 +24,7 @@ from polyaurn.gpu.chance import (
 )
 from polyaurn.gpu.columns import guide_place
 from polyaurn.gpu.sizes import FULL, LENGTH_SHIFT, RECORD
-from polyaurn.gpu.toolkit import cuda, device_function
+from polyaurn.gpu.toolkit import cuda, device_function, kernel
 from polyaurn.gpu.warp import (
     before,
     largest_of_warp,
@@ -70,7 +70,7 @@ def _redraw_column(v, lane, K, n, beta, n_v, row, scratch, a, b):
 def urn(writes: bool) -> Any:
     """Return the kernel that draws the urn: the one that counts, or the one that writes."""
 
-    @cuda.jit
+    @kernel
     def draw(
         n, n_words, K, beta, word_tokens, cut, other, scratch, length, S, col, topic, mass, rows,
         width, cell_a, cell_b, balls_a, balls_b, ball_a, ball_b, column_a, column_b,
@@ -136,7 +136,7 @@ def urn(writes: bool) -> Any:
     return draw
 
 
-@cuda.jit
+@kernel
 def gammas(n, n_words, K, beta, mass, a, b):
     """Draw Gamma(n + beta) of every cell."""
     cell = int64(cuda.grid(1))
@@ -147,7 +147,7 @@ def gammas(n, n_words, K, beta, mass, a, b):
         mass[cell] = exp_of(log_gamma_draw(shape, a, b, (v * int64(65536) + k) * int64(256)))
 
 
-@cuda.jit
+@kernel
 def sum_ranges(mass, bounds, n_ranges, K, parts):
     """Sum cells over ranges of words, in the order of words."""
     place = int64(cuda.grid(1))
@@ -164,7 +164,7 @@ def sum_ranges(mass, bounds, n_ranges, K, parts):
 def finish(dense: bool) -> Any:
     """Return the kernel that makes of masses what the z step reads; a warp for each word."""
 
-    @cuda.jit
+    @kernel
     def make(
         n_words,
         K,

@@ -14,7 +14,7 @@ from polyaurn.gpu import tokens, toolkit
 from polyaurn.gpu.buckets import BLOCK, WARPS, long_batches, sorting_size
 from polyaurn.gpu.layout import Chunk, Layout
 from polyaurn.gpu.sizes import FULL, TOPIC
-from polyaurn.gpu.toolkit import cuda, device_function
+from polyaurn.gpu.toolkit import cuda, device_function, kernel
 from polyaurn.state import Priors, State, on_host, pseudo_sizes
 
 
@@ -36,7 +36,7 @@ def _add_up(x):
     return x
 
 
-@cuda.jit
+@kernel
 def score_lists(order, n_documents, doc_ptr, lists, listed, alpha, alpha_sum, out):
     """Write log p(z_d) of documents that have lists."""
     lane = int64(cuda.threadIdx.x & 31)
@@ -56,7 +56,7 @@ def score_lists(order, n_documents, doc_ptr, lists, listed, alpha, alpha_sum, ou
         out[d] = s - _log_rising(alpha_sum, int32(doc_ptr[d + 1] - begin))
 
 
-@cuda.jit
+@kernel
 def score_long(order, n_documents, doc_ptr, z, counts, alpha, alpha_sum, K, out):
     """Write log p(z_d) of documents that have none; `counts` holds zeros."""
     lane = int64(cuda.threadIdx.x & 31)
@@ -82,7 +82,7 @@ def score_long(order, n_documents, doc_ptr, z, counts, alpha, alpha_sum, K, out)
         out[d] = s - _log_rising(alpha_sum, int32(end - begin))
 
 
-@cuda.jit
+@kernel
 def score_words(n, n_words, K, beta, out):
     """Write each word's part of log p(w | z)."""
     lane = int64(cuda.threadIdx.x & 31)

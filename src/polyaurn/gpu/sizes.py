@@ -8,7 +8,7 @@ LONGEST = 2_048  # tokens of a document whose list is kept in shared memory
 ONE = 1 << 16  # a count, above the 16 bits of its topic
 TOPIC = ONE - 1
 # Entries of a stretch whose weights are asked for at once; the first so many are kept for the walk.
-DENSE_AT_ONCE = 5  # with dense rows of Phi
-PACKED_AT_ONCE = 10  # with bitmaps
+DENSE_AT_ONCE = 4  # with dense rows of Phi
+PACKED_AT_ONCE = 5  # with bitmaps
 TOKEN_WORDS = 6  # of shared memory: draws, row and topics of a token
 WARP = 5  # the logarithm of its lanes

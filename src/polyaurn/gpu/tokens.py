@@ -5,12 +5,12 @@ from numba import int32, int64, uint16, uint32
 from polyaurn.gpu.chance import below, bits, unit
 from polyaurn.gpu.columns import from_prior
 from polyaurn.gpu.sizes import FULL
-from polyaurn.gpu.toolkit import cuda
+from polyaurn.gpu.toolkit import cuda, kernel
 from polyaurn.gpu.warp import before, votes
 from polyaurn.state import NO_TOPIC
 
 
-@cuda.jit
+@kernel
 def draw_uniform(z, base, K, a, b):
     """Draw first topics uniformly."""
     i = int64(cuda.grid(1))
@@ -18,7 +18,7 @@ def draw_uniform(z, base, K, a, b):
         z[i] = uint16(below(bits(a, b, base + i), K))
 
 
-@cuda.jit
+@kernel
 def count_tokens(word, z, n, K):
     """Add tokens that have a topic to the counts."""
     i = int64(cuda.grid(1))
@@ -26,7 +26,7 @@ def count_tokens(word, z, n, K):
         cuda.atomic.add(n, int64(word[i]) * int64(K) + int64(z[i]), uint32(1))
 
 
-@cuda.jit
+@kernel
 def enter_documents(order, n_documents, doc_ptr, word, z, base, record, guide, prior, n, K, a, b):
     """Give tokens without a topic one from the prior's part of Phi; a warp for each document."""
     lane = int64(cuda.threadIdx.x & 31)
@@ -44,7 +44,7 @@ def enter_documents(order, n_documents, doc_ptr, word, z, base, record, guide, p
         i += int64(32)
 
 
-@cuda.jit
+@kernel
 def list_topics(order, n_documents, doc_ptr, z, lists, listed, size):
     """List the topics of documents in increasing order, with counts; a warp for each.
 

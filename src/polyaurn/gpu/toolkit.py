@@ -35,6 +35,7 @@ def _import_cuda() -> Any:
 
 
 cuda = _import_cuda()
+kernel = partial(cuda.jit, cache=True)  # compiled once, and kept on the disk
 device_function = partial(cuda.jit, device=True, **({} if SIMULATED else {"forceinline": True}))
 
 

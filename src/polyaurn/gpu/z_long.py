@@ -12,7 +12,7 @@ from numba import float64, int32, int64, uint16, uint32, uint64
 from polyaurn.gpu.chance import bits, unit
 from polyaurn.gpu.columns import from_prior
 from polyaurn.gpu.sizes import FULL, LENGTH_SHIFT, RECORD
-from polyaurn.gpu.toolkit import cuda
+from polyaurn.gpu.toolkit import cuda, kernel
 from polyaurn.gpu.warp import running_sum, sum_of_warp, votes
 
 
@@ -20,7 +20,7 @@ from polyaurn.gpu.warp import running_sum, sum_of_warp, votes
 def z_long(dense: bool) -> Any:
     """Return the kernel, for dense rows of Phi or packed weights."""
 
-    @cuda.jit
+    @kernel
     def draw(
         order, n_documents, doc_ptr, word, z, counts, base,
         record, weight, guide, prior, topic, n, K, key_a, key_b, prior_a, prior_b, work,

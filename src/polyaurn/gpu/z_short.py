@@ -23,7 +23,7 @@ from numba import float64, int32, int64, uint16, uint32, uint64
 from polyaurn.gpu.chance import bits, unit
 from polyaurn.gpu.columns import from_prior, packed_weight, row_entry, weight_of
 from polyaurn.gpu.sizes import DENSE_AT_ONCE, FULL, ONE, PACKED_AT_ONCE, TOKEN_WORDS, TOPIC, WARP
-from polyaurn.gpu.toolkit import cuda, device_function
+from polyaurn.gpu.toolkit import cuda, device_function, kernel
 from polyaurn.gpu.warp import most_of_warp, running_sum, sum_of_warp, votes
 
 NOWHERE = 0xFFFFFFFF
@@ -31,8 +31,11 @@ NOTHING = TOPIC  # an entry of no topic, with a count of 0
 
 
 @device_function
-def load_list(mine, stride, at, lists, begin, K_d, place, lanes):
-    """Give each lane an even stretch of a document's list; return its length."""
+def load_list(mine, stride, at, lists, begin, K_d, place, lanes, rows):
+    """Give each lane an even stretch of a document's list; return its length.
+
+    Its memory has room for so many rows of entries; those it does not use are of no topic.
+    """
     size = int32(K_d // lanes)
     more = int32(K_d - size * lanes)
     low = int32(place * size + min(place, more))
@@ -41,6 +44,8 @@ def load_list(mine, stride, at, lists, begin, K_d, place, lanes):
         length = int32(size + int32(1))
     for r in range(length):
         mine[uint32(at + uint32(r) * stride)] = lists[uint64(begin + int64(low + int32(r)))]
+    for r in range(length, rows):
+        mine[uint32(at + uint32(r) * stride)] = uint32(NOTHING)
     return length
 
 
@@ -119,9 +124,9 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
     assert not resumes or log_lanes == WARP
     lanes = 1 << log_lanes
     group = (1 << lanes) - 1
-    at_once = DENSE_AT_ONCE if dense else PACKED_AT_ONCE
+    batch = DENSE_AT_ONCE if dense else PACKED_AT_ONCE
 
-    @cuda.jit
+    @kernel
     def draw(
         order, n_documents, doc_ptr, word, z, lists, listed, base,
         record, rows, weight, guide, prior, n, K, width, room,
@@ -156,20 +161,21 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
             b = int32(progress[d] & uint32(4095))
             K_d_begun = int32((progress[d] >> uint32(12)) & uint32(4095))
             counted = int32(b + int32(progress[d] >> uint32(24)))
-        kept = uint32(uint32(room) * stride)  # from an entry to its weight, for the first ones
-        kept_end = uint32(at + uint32(at_once) * stride)
+        capacity = round_up(int32(room), int32(batch))  # whole batches of entries
+        kept = uint32(uint32(capacity) * stride)  # from an entry to its weight, for the first ones
+        kept_end = uint32(at + uint32(batch) * stride)
         longest = most_of_warp(N_d)
-        c = load_list(mine, stride, at, lists, begin, K_d, place, int32(lanes))
-        even = int32(round_up(most_of_warp(c), int32(at_once)))
-        entries, weights = cuda.local.array(at_once, uint32), cuda.local.array(at_once, uint32)
-        row_entries = cuda.local.array(at_once, uint64)
+        c = load_list(mine, stride, at, lists, begin, K_d, place, int32(lanes), capacity)
+        even = int32(round_up(most_of_warp(c), int32(batch)))
+        entries, weights = cuda.local.array(batch, uint32), cuda.local.array(batch, uint32)
+        row_entries = cuda.local.array(batch, uint64)
         steps = uint32(0)
         while b < longest:
             if votes(c > even) != uint32(0):  # longer walks than there need be: make all even
                 size = store_list(mine, stride, at, lists, begin, c, place, int32(lanes), last)
                 cuda.syncwarp(FULL)
-                c = load_list(mine, stride, at, lists, begin, size, place, int32(lanes))
-                even = int32(round_up(most_of_warp(c), int32(at_once)))
+                c = load_list(mine, stride, at, lists, begin, size, place, int32(lanes), capacity)
+                even = int32(round_up(most_of_warp(c), int32(batch)))
             # Each lane reads a token, and draws the topic it takes if it takes the prior's.
             i = uint64(begin + int64(b + place))
             my_token = uint32(uint32(place) * groups * uint32(2) + my_slot)
@@ -201,17 +207,14 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
                 if alive:
                     end = uint32(at + uint32(c) * stride)
                 while p < end:
-                    for j in range(at_once):
-                        at_j = uint32(p + uint32(j) * stride)
-                        e = uint32(NOTHING)
-                        if at_j < end:
-                            e = mine[at_j]
+                    for j in range(batch):
+                        e = mine[uint64(uint64(p) + uint64(j * block))]
                         if uint32(e & uint32(TOPIC)) == old:
-                            own = at_j
+                            own = uint32(p + uint32(j * block))
                             e = uint32(e - uint32(ONE))
                         entries[j] = e
                     some = uint64(0)
-                    for j in range(at_once):  # all are asked for before the first is used
+                    for j in range(batch):  # all are asked for before the first is used
                         weights[j] = uint32(0)
                         row_entries[j] = uint64(0)
                         if entries[j] >= uint32(ONE):
@@ -221,17 +224,17 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
                                 row_entries[j] = row_entry(row, entries[j], rows)
                         some |= uint64(row_entries[j])
                     if not dense and some != uint64(0):
-                        for j in range(at_once):
+                        for j in range(batch):
                             weights[j] = packed_weight(row_entries[j], entries[j], weight)
                     some = uint64(0)
-                    for j in range(at_once):
+                    for j in range(batch):
                         some |= uint64(weights[j])
                         if p < kept_end:  # the walk will need it again
-                            mine[uint32(p + kept + uint32(j) * stride)] = weights[j]
+                            mine[uint64(uint64(uint32(p + kept)) + uint64(j * block))] = weights[j]
                     if some != uint64(0):
-                        for j in range(at_once):
+                        for j in range(batch):
                             s += product(entries[j], weights[j])
-                    p = uint32(p + uint32(at_once) * stride)
+                    p = uint32(p + uint32(batch) * stride)
                 if own != uint32(NOWHERE):
                     mine[own] = uint32(mine[own] - uint32(ONE))
                 until = running_sum(s, place, int32(lanes))
@@ -249,8 +252,7 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
                     p, q = at, uint32(at + kept)
                     e = mine[p]
                     so_far = uint64(uint64(until - s) + product(e, mine[q]))
-                    near = min(end, kept_end)
-                    while so_far <= goal and uint32(p + stride) < near:
+                    while so_far <= goal and uint32(p + stride) < kept_end:
                         p, q = uint32(p + stride), uint32(q + stride)
                         e = mine[p]
                         so_far += product(e, mine[q])
@@ -277,7 +279,9 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
                             mine, stride, at, lists, begin, c, place, int32(lanes), last
                         )
                         cuda.syncwarp(FULL)
-                        c = load_list(mine, stride, at, lists, begin, size, place, int32(lanes))
+                        c = load_list(
+                            mine, stride, at, lists, begin, size, place, int32(lanes), capacity
+                        )
                         if alive and size > int32(lanes) * int32(room - int32(1)):
                             done_until = int32(b + turn + int32(1))  # all are full
                             ahead = int32(min(N_d, int32(b + int32(lanes))) - done_until)
