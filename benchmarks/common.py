@@ -27,7 +27,8 @@ def machine() -> dict[str, Any]:
         models = [line for line in info.read_text().splitlines() if line.startswith("model name")]
         cpu = models[0].split(":", 1)[1].strip() if models else cpu
     versions = {"python": platform.python_version()}
-    for package in ("polyaurn", "numpy", "numba", "tomotopy", "topica"):
+    packages = ("polyaurn", "numpy", "numba", "numba-cuda", "cupy-cuda13x", "tomotopy", "topica")
+    for package in packages:
         try:
             versions[package] = version(package)
         except PackageNotFoundError:
@@ -76,11 +77,24 @@ def in_own_process(program: str, arguments: dict[str, Any]) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def write_result(name: str, result: dict[str, Any]) -> Path:
-    """Keep a raw result; the newest of a name replaces the older one."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.json"
+def machine_with_gpu() -> dict[str, Any]:
+    """Describe the machine and its GPU."""
+    from polyaurn.gpu.toolkit import cupy
+
+    runtime = cupy().cuda.runtime
+    name = runtime.getDeviceProperties(0)["name"].decode()
+    return machine() | {"gpu": name, "driver": runtime.driverGetVersion()}
+
+
+def write_result(
+    name: str, result: dict[str, Any], path: Path | None = None, *, on_gpu: bool = False
+) -> Path:
+    """Keep a raw result, here or at a path; the newest of a name replaces the older one."""
+    if path is None:
+        RESULTS.mkdir(exist_ok=True)
+        path = RESULTS / f"{name}.json"
     part = path.with_suffix(".part")
-    part.write_text(json.dumps({"machine": machine()} | result, indent=1) + "\n")
+    where = machine_with_gpu() if on_gpu else machine()
+    part.write_text(json.dumps({"machine": where} | result, indent=1) + "\n")
     part.replace(path)
     return path

@@ -17,6 +17,7 @@ from numba import float64, int64, uint16
 
 import polyaurn
 import polyaurn.kernels
+from common import write_result
 from polyaurn.gpu import toolkit
 from polyaurn.gpu.chance import below, bits, unit
 from polyaurn.gpu.toolkit import cuda
@@ -144,7 +145,7 @@ def main() -> None:
     parser.add_argument("--sweeps", type=int, default=30)
     parser.add_argument("--start", choices=("random", "truth"), default="random")
     parser.add_argument("--sampler", default="polya-urn")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, help="in place of results/gpu-pubmed.json")
     options = parser.parse_args()
     begin = time.perf_counter()
     corpus, truth = generate(options.documents, options.words)
@@ -163,8 +164,7 @@ def main() -> None:
         print(json.dumps(line | {"nonzeros": last["nonzeros"], "work": last["work_per_token"]}),
               flush=True)  # fmt: skip
         toolkit.cupy().get_default_memory_pool().free_all_blocks()
-    if options.out:
-        options.out.write_text(json.dumps(results, indent=1))
+    write_result("gpu-pubmed", {"results": results}, options.out, on_gpu=True)
 
 
 if __name__ == "__main__":

@@ -13,10 +13,12 @@ import json
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from common import write_result
 from polyaurn import LDA, Corpus, TopicModel, datasets
 from polyaurn.evaluate import left_to_right
 from polyaurn.workers import count_threads
@@ -74,6 +76,7 @@ def main() -> None:
     parser.add_argument("--sweeps", type=int, default=20)
     parser.add_argument("--particles", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path, help="in place of results/gpu-inference.json")
     parser.add_argument("--tiny", action="store_true", help="see that it runs")
     options = parser.parse_args()
     sizes = TINY if options.tiny else SIZES
@@ -86,7 +89,10 @@ def main() -> None:
         column = model.topic_word_counts.nnz / max(1, len(model.vocab))
         found = {"topics": K, "topics_of_a_word": round(column, 1)}
         results.append(found | compare(model, new, sizes, options))
-    print(json.dumps({"threads": count_threads(-1), "results": results}))
+    found = {"threads": count_threads(-1), "results": results}
+    print(json.dumps(found))
+    if not options.tiny:
+        write_result("gpu-inference", found, options.out, on_gpu=True)
 
 
 if __name__ == "__main__":

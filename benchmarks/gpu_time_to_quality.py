@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from common import machine, open_corpus, write_result
+from common import open_corpus, write_result
 from polyaurn import Corpus, sweeps
 
 
@@ -56,14 +56,10 @@ def main() -> None:
         "seconds": [end["seconds"] for end in last],
         "ratio": last[0]["seconds"] / last[2]["seconds"],
         "runs": runs,
-        "machine": machine(),
     }
     print(json.dumps({name: result[name] for name in ("log_posterior", "seconds", "ratio")}))
     name = f"gpu-time-to-quality-{Path(options.corpus).stem}-{options.topics}"
-    if options.out:
-        options.out.write_text(json.dumps(result, indent=1))
-    else:
-        write_result(name, result)
+    write_result(name, result, options.out, on_gpu=True)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 The corpus is that of `gpu.py`, PubMed's shape at full size. Topics begin at random, burn-in aids
 are off, and the log posterior is computed every 100 sweeps; compiling is counted.
 
-    python benchmarks/gpu_whole_run.py --out whole-run.json
+    python benchmarks/gpu_whole_run.py
 """
 
 import argparse
@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from common import machine
+from common import write_result
 from gpu import generate
 from polyaurn import read_corpus, sweeps
 from polyaurn.gpu import toolkit
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=1000)
     parser.add_argument("--sweeps", type=int, default=1000)
     parser.add_argument("--every", type=int, default=100)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, help="in place of results/gpu-whole-run.json")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         corpus, _ = generate(options.documents, options.words)
@@ -67,8 +67,7 @@ def main() -> None:
         del corpus
         found = run(path, options.topics, options.sweeps, options.every)
     print(json.dumps({name: value for name, value in found.items() if name != "trace"}))
-    if options.out:
-        options.out.write_text(json.dumps(found | {"machine": machine()}, indent=1))
+    write_result("gpu-whole-run", found, options.out, on_gpu=True)
 
 
 if __name__ == "__main__":

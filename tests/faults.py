@@ -28,7 +28,8 @@ def plant(module: str, *changes: tuple[str, str], package: str = "polyaurn.kerne
         assert right in source, f"{right!r} is no longer in {module}: plant the fault anew"
         source = source.replace(right, wrong)
     broken = ModuleType(f"broken_{module}")
-    code = compile(source.replace("cache=True", "cache=False"), f"<broken {module}>", "exec")
+    source = source.replace("cache=True", "cache=False").replace("@kernel\n", "@cuda.jit\n")
+    code = compile(source, f"<broken {module}>", "exec")
     exec(code, broken.__dict__)
     return broken
 

@@ -106,7 +106,7 @@ def _tight(launches, n_listed, longest, log_lanes, n_topics, dense):
     """Stand in for `shape_for`: room for the topics that are there, and a place more."""
     launches.append(n_listed)
     entries = min(n_listed, longest, n_topics)
-    return buckets.Shape(-(-entries // (1 << log_lanes)) + 1, 20, 32)
+    return buckets.Shape(-(-entries // (1 << log_lanes)) + 1, 4 if dense else 5, 32)
 
 
 def _columns(phi):

@@ -4,13 +4,15 @@ from unittest import mock
 
 from numba import types as t
 
-from polyaurn.gpu import fold_in, phi, score, tokens
+from polyaurn.gpu import buckets, fold_in, phi, score, tokens
+from polyaurn.gpu.sizes import DENSE_AT_ONCE, PACKED_AT_ONCE
 from polyaurn.gpu.z_long import z_long
 from polyaurn.gpu.z_short import z_short
 
 U8, U16, U32, U64 = (t.Array(x, 1, "C") for x in (t.uint8, t.uint16, t.uint32, t.uint64))
 I32, I64, F64 = (t.Array(x, 1, "C") for x in (t.int32, t.int64, t.float64))
 KEY = (t.uint64, t.uint64)
+AT_ONCE = {True: DENSE_AT_ONCE, False: PACKED_AT_ONCE}
 COLUMNS = (U32, U64, U32, t.int32)  # guide, prior, n, K
 URN = (U32, t.int32, t.int32, F64, I64, U32, U8, U32, I64, U64, I64, U16, U32, U64, t.int32,
        *KEY * 4)  # fmt: skip
@@ -65,14 +67,14 @@ KERNELS = {
     ),
     **{
         f"z_short_{1 << log_lanes}_{'dense' if dense else 'packed'}": (
-            z_short(log_lanes, dense, 128),
+            z_short(log_lanes, dense, buckets.BLOCK, AT_ONCE[dense]),
             SHORT,
         )
         for log_lanes in (2, 3, 4, 5)
         for dense in (True, False)
     },
-    "z_resumed_dense": (z_short(5, True, 32, True), SHORT),
-    "z_resumed_packed": (z_short(5, False, 32, True), SHORT),
+    "z_resumed_dense": (z_short(5, True, buckets.BLOCK, AT_ONCE[True], True), SHORT),
+    "z_resumed_packed": (z_short(5, False, buckets.BLOCK, AT_ONCE[False], True), SHORT),
 }
 
 

@@ -20,7 +20,7 @@ def kernels_in_source() -> list[tuple[str, str]]:
 
 def _holds_kernel(function: ast.FunctionDef) -> bool:
     return any(
-        ast.unparse(decorator).startswith("cuda.jit")
+        ast.unparse(decorator) == "kernel"
         for inner in ast.walk(function)
         if isinstance(inner, ast.FunctionDef)
         for decorator in inner.decorator_list

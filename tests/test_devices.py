@@ -17,7 +17,9 @@ from gpu_fake import DRIVER, OUT_OF_MEMORY, RUNTIME, FakeGPU
 from polyaurn import LDA, InputError
 from polyaurn.devices import check_device, missing_for_gpu
 from polyaurn.errors import DeviceError, DeviceWarning
+from polyaurn.gpu import toolkit
 from polyaurn.gpu.failures import failures_named, guarded
+from polyaurn.gpu.tickets import DevicePhi
 from polyaurn.kernels import load_kernels
 from polyaurn.model import TopicModel
 from polyaurn.sampler import sweeps
@@ -117,6 +119,34 @@ def test_a_missing_driver_and_a_missing_gpu_are_told_apart(monkeypatch):
         check_device("gpu")
     with_driver(monkeypatch, lambda: 1)
     assert check_device("gpu") == check_device("auto") == "gpu"
+
+
+@pytest.mark.parametrize("said", ["libnvrtc.so.13: no such file\nand more", ""])
+def test_packages_that_do_not_load_are_told(monkeypatch, said):
+    def broken():
+        raise ImportError(said)
+
+    with_driver(monkeypatch, lambda: 1)
+    monkeypatch.setattr("polyaurn.gpu.toolkit.cupy", broken)
+    first = "libnvrtc.so.13: no such file" if said else "ImportError"
+    lacking = f"its packages cannot be loaded ({first}; pip install 'polyaurn[gpu]' brings them)"
+    assert missing_for_gpu() == lacking
+    with pytest.warns(DeviceWarning, match="cannot be loaded"):
+        assert check_device("auto") == "cpu"
+
+
+def test_a_limit_of_memory_that_is_no_number_is_refused(monkeypatch):
+    monkeypatch.setenv("POLYAURN_GPU_MEMORY", "40GB")
+    with pytest.raises(InputError, match=r"POLYAURN_GPU_MEMORY must be a whole .* Got '40GB'"):
+        toolkit.free_bytes()
+
+
+def test_a_phi_that_was_drawn_over_is_refused():
+    layout = SimpleNamespace(phi_version=3)
+    phi = DevicePhi(layout, 0, {})
+    layout.phi_version += 1
+    with pytest.raises(InputError, match="no longer on the GPU"):
+        phi.on_host()
 
 
 def test_auto_falls_back_with_a_warning_at_the_users_line(no_gpu, corpus, tmp_path):

@@ -43,7 +43,7 @@ CORPORA = {
     "all lengths": lambda: of_lengths(
         [1, 31, 32, 33, 64, 65, 500, 1024, 1025, 2047, 2048, 0, 2049]
     ),
-    "long": lambda: of_lengths([70_000, 3, 5_000]),
+    "long": lambda: of_lengths([200_000, 3, 5_000]),
 }
 
 
@@ -120,14 +120,16 @@ def test_a_corpus_that_does_not_fit_is_streamed(corpus, monkeypatch):
 def test_lists_that_find_no_room_go_on_in_another_launch(K, monkeypatch):
     from polyaurn.gpu import steps
     from polyaurn.gpu.buckets import Shape
+    from polyaurn.gpu.sizes import DENSE_AT_ONCE, PACKED_AT_ONCE
 
     launches = []
 
     def tight(n_listed, longest, log_lanes, n_topics, dense):
         launches.append(n_listed)
+        batch = DENSE_AT_ONCE if dense else PACKED_AT_ONCE
         if n_listed >= 2048:  # of documents that stopped: the room they need
-            return Shape(-(-min(longest, n_topics) // 32) + 1, 20, 32)
-        return Shape(-(-n_listed // (1 << log_lanes)) + 1, 20, 128)
+            return Shape(-(-min(longest, n_topics) // 32) + 1, batch, 32)
+        return Shape(-(-n_listed // (1 << log_lanes)) + 1, batch, 128)
 
     monkeypatch.setattr(steps, "shape_for", tight)
     assert_same(CORPORA["medium"](), K, "polya-urn")

@@ -59,10 +59,18 @@ def missing_for_gpu() -> str | None:
     for module, package in (("numba_cuda", "numba-cuda"), ("cupy", "CuPy")):
         if find_spec(module) is None:
             return f"the package {package} is not installed ({EXTRA} brings it)"
-    from polyaurn.gpu.toolkit import cupy
-
     try:
-        count = cupy().cuda.runtime.getDeviceCount()
+        from polyaurn.gpu.toolkit import cupy
+
+        runtime = cupy().cuda.runtime
+    except Exception as error:  # parts of CUDA that are missing, or of another version
+        return f"its packages cannot be loaded ({_first_line(error)}; {EXTRA} brings them)"
+    try:
+        count = runtime.getDeviceCount()
     except Exception as error:  # the driver's own words differ by version
-        return f"there is no NVIDIA GPU or no driver for one ({str(error).splitlines()[0]})"
+        return f"there is no NVIDIA GPU or no driver for one ({_first_line(error)})"
     return None if count else "there is no NVIDIA GPU (nvidia-smi lists those there are)"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

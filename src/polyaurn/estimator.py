@@ -235,7 +235,7 @@ class LDA(Trained):
         with (
             keeping(self.checkpoint, self.checkpoint_every, training.run, resume=self.resume,
                     any_seed=self.random_state is None, early=on_gpu) as keeper,
-            training_line(self.max_iter, corpus.n_tokens, show=self.verbose, on_gpu=on_gpu) as line,
+            training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line,
             InterruptsWait(wanted=on_gpu) as interrupts,
         ):  # fmt: skip
             try:
@@ -392,7 +392,7 @@ class LDA(Trained):
         n_sweeps = chains * (self.max_iter + draws * thin)
         on_gpu = training.options["device"] == "gpu"
         with (
-            training_line(n_sweeps, corpus.n_tokens, show=self.verbose, on_gpu=on_gpu) as line,
+            training_line(n_sweeps, corpus.n_tokens, show=self.verbose) as line,
             InterruptsWait(wanted=on_gpu) as interrupts,
         ):
 

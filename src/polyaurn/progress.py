@@ -33,9 +33,8 @@ class Silence:
 class TrainingLine:
     """A line on the terminal with sweep, log posterior a token, tokens a second and time left."""
 
-    def __init__(self, progress: Any, n_sweeps: int, n_tokens: int, on_gpu: bool = False) -> None:
+    def __init__(self, progress: Any, n_sweeps: int, n_tokens: int) -> None:
         self._progress = progress
-        self._once = "in each process" if on_gpu else "once on this machine"
         self._tokens = n_tokens
         self._score = ""
         self._task = progress.add_task("sweep", total=n_sweeps, score="", speed="")
@@ -55,13 +54,11 @@ class TrainingLine:
 
     def compiling(self) -> None:
         """Say what the wait is for."""
-        self._progress.console.print(f"compiling kernels ({self._once}) ...")
+        self._progress.console.print("compiling kernels (once on this machine) ...")
 
 
 @contextmanager
-def training_line(
-    n_sweeps: int, n_tokens: int, *, show: bool = True, on_gpu: bool = False
-) -> Iterator[Report]:
+def training_line(n_sweeps: int, n_tokens: int, *, show: bool = True) -> Iterator[Report]:
     """Show a live line on standard error while training, if there is a terminal.
 
     Parameters
@@ -72,8 +69,6 @@ def training_line(
         Tokens of the corpus.
     show : bool
         False keeps silent in any case.
-    on_gpu : bool
-        Whose kernels are compiled anew in each process.
 
     Yields
     ------
@@ -103,7 +98,7 @@ def training_line(
     if console.width < NARROW:
         del columns[1:3]  # keep how far, and how long
     with Progress(*columns, console=console, refresh_per_second=5) as progress:
-        yield TrainingLine(progress, n_sweeps, n_tokens, on_gpu)
+        yield TrainingLine(progress, n_sweeps, n_tokens)
 
 
 @contextmanager

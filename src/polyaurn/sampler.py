@@ -275,7 +275,7 @@ def _chain(
     on_compile: Callable[[], None] | None,
 ) -> Iterator[tuple[State, Info]]:
     with Workers(threads) as workers:
-        warm_up(kernels, on_compile)
+        warm_up(kernels, on_compile, K)
         layout = kernels.make_layout(corpus, K, workers)
         if isinstance(start, State) and kernels.log_posterior is None:
             state = start._replace(phi=None, parts=())
@@ -427,7 +427,9 @@ def give_all_topics(
         return sweep(layout, state, priors, kernels, seed, workers)[0]
 
 
-def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) -> None:
+def warm_up(
+    kernels: KernelSet, on_compile: Callable[[], None] | None = None, n_topics: int | None = None
+) -> None:
     """Run the kernels once on a tiny corpus, so that compiling does not count as sampling.
 
     Parameters
@@ -436,6 +438,8 @@ def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) ->
         The sampler.
     on_compile : callable, optional
         Called when this takes longer than loading compiled kernels does.
+    n_topics : int, optional
+        K of the chain. A GPU has kernels of its own for it, and for documents of several lengths.
     """
     from threading import Timer
 
@@ -443,14 +447,19 @@ def warm_up(kernels: KernelSet, on_compile: Callable[[], None] | None = None) ->
     announcer.daemon = True
     announcer.start()
     try:
-        tiny = Corpus.from_matrix([[2, 1], [0, 1]])
-        K = 9  # more topics than tokens, so that rows come out empty and are drawn again
-        priors = make_priors(0.1, 0.01, K, 2)
-        workers = Workers(1)
-        layout = kernels.make_layout(tiny, K)
-        z = kernels.start(layout, 0)
-        state = State(z, kernels.count(layout, z, workers), 0)
-        state, _ = sweep(layout, state, priors, kernels, 0, workers, Plan(WHOLE, 2))
-        _score(tiny, layout, state, priors, kernels, workers)
+        # More topics than tokens, so that rows come out empty and are drawn again
+        _run_once(kernels, Corpus.from_matrix([[2, 1], [0, 1]]), 9, 0.01)
+        if n_topics is not None and kernels.log_posterior is not None:
+            lengths = ((20, 10), (100, 60), (200, 150), (500, 100), (900, 300), (2000, 100))
+            _run_once(kernels, Corpus.from_matrix(lengths), n_topics, 50.0)
     finally:
         announcer.cancel()
+
+
+def _run_once(kernels: KernelSet, tiny: Corpus, K: int, beta: float) -> None:
+    priors, workers = make_priors(0.1, beta, K, tiny.n_words), Workers(1)
+    layout = kernels.make_layout(tiny, K)
+    z = kernels.start(layout, 0)
+    state = State(z, kernels.count(layout, z, workers), 0)
+    state, _ = sweep(layout, state, priors, kernels, 0, workers, Plan(WHOLE, 2))
+    _score(tiny, layout, state, priors, kernels, workers)

@@ -15,7 +15,7 @@ EDGES = (32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, LONGEST)  # tokens, 
 SHARED_BYTES = 48_000  # of a block, which every GPU has
 BLOCK = 128  # threads
 WARPS = BLOCK // LANES
-_LONG_BYTES = 1 << 28  # counts of the long documents that are drawn at once
+LONG_BYTES = 1 << 28  # counts of the long documents that are drawn at once
 
 
 class Bucket(NamedTuple):
@@ -59,10 +59,7 @@ def shape_for(n_listed: int, longest: int, log_lanes: int, n_topics: int, dense:
     """
     entries = min(n_listed + n_listed // 16 + 4, longest, n_topics)
     room = -(-entries // (1 << log_lanes)) + 1
-    shape = Shape(room, DENSE_AT_ONCE if dense else PACKED_AT_ONCE, BLOCK)
-    while shape.block > 32 and shape.shared > SHARED_BYTES:
-        shape = shape._replace(block=shape.block // 2)
-    return shape
+    return Shape(room, DENSE_AT_ONCE if dense else PACKED_AT_ONCE, BLOCK)
 
 
 def lanes_for(longest: int, n_topics: int) -> int:
@@ -103,7 +100,7 @@ def make_buckets(lengths: I64, n_topics: int) -> tuple[list[Bucket], int]:
 
 def long_batches(n_long: int, n_topics: int) -> list[tuple[int, int]]:
     """Cut the long documents into batches whose counts fit."""
-    most = max(1, _LONG_BYTES // (4 * n_topics))
+    most = max(1, LONG_BYTES // (4 * n_topics))
     return [(low, min(low + most, n_long)) for low in range(0, n_long, most)]
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
 from polyaurn.gpu import toolkit
-from polyaurn.gpu.buckets import make_buckets
+from polyaurn.gpu.buckets import LONG_BYTES, make_buckets
+from polyaurn.gpu.sizes import LONGEST, SCRATCH_BYTES
 from polyaurn.kernels.layout import WORD_RANGES, cut_documents, range_words
 from polyaurn.mapping import release
 from polyaurn.state import I64, U16
@@ -23,6 +24,8 @@ TOKEN_BYTES = 10
 MOST_CELLS = 2**32 - 1  # of dense rows: places in them have 32 bits
 DENSE_TOPICS = 256  # up to so many, columns of the urn are dense rows
 _RESERVE = 1 << 28  # bytes left to the driver and to kernels
+_DOCUMENT_BYTES = 34  # of a document: where it begins, its place in visits, topics, progress, score
+_COUNTED = 1 << 26  # tokens whose words are counted at once
 _LEAST_CHUNK = 1 << 12  # tokens
 
 
@@ -51,6 +54,7 @@ class Layout:
         self.dense = full_columns or n_topics <= DENSE_TOPICS
         self.width = n_topics if self.dense else -(-n_topics // 32)
         self.version = 0  # of z and n, which are changed in place
+        self.phi_version = 0
         self.n: Any = None
         self.listed: set[bytes] = set()  # visits whose documents have lists
         self.most_listed: dict[tuple[int, bytes], list[int]] = {}  # of topics, by bucket
@@ -62,14 +66,14 @@ class Layout:
         self.most_documents = max(chunk.last - chunk.first for chunk in self.chunks)
         self._host_z: U16 | None = None
         self._slots: list[Any] = []
-        self._lanes: list[Any] = []
+        self._streams: list[Any] = []
         for chunk in self.chunks:
             chunk.doc_ptr = self.put(corpus.doc_ptr[chunk.first : chunk.last + 1] - chunk.begin)
         if self.streams:
             self._make_slots()
         else:
             only = self.chunks[0]
-            only.word = self.put(corpus.word)
+            only.word = toolkit.hand(toolkit.upload(corpus.word))
             release(corpus.word)
             self._allocate(only, only.end - only.begin, only.last - only.first)
         self.word_tokens = self._count_words()
@@ -78,10 +82,13 @@ class Layout:
     def _count_words(self) -> I64:
         """Return how often each word occurs."""
         xp = toolkit.array_module()
-        if not self.streams:
-            found = xp.bincount(xp.asarray(self.chunks[0].word), minlength=self.n_words)
-            return np.asarray(toolkit.to_host(found), np.int64)
         total = np.zeros(self.n_words, np.int64)
+        if not self.streams:
+            word = xp.asarray(self.chunks[0].word)
+            for low in range(0, len(word), _COUNTED):  # CuPy takes a byte for each
+                part = xp.bincount(word[low : low + _COUNTED], minlength=self.n_words)
+                total += toolkit.to_host(part)
+            return total
         for chunk in self.chunks:
             total += np.bincount(self.word[chunk.begin : chunk.end], minlength=self.n_words)
             release(self.word)
@@ -100,9 +107,14 @@ class Layout:
         mass = 8 if full_columns else 4
         size = 4 * V * K + nonzeros * (mass + 14) + 40 * V
         size += 4 * V * K if self.dense else 4 * nonzeros + 8 * V * self.width
+        size += size // 20  # rooms are made a little larger than they need be
+        size += _DOCUMENT_BYTES * (len(self.doc_ptr) - 1) + min(SCRATCH_BYTES, 4 * V * K)
+        if np.diff(self.doc_ptr).max(initial=0) > LONGEST:
+            size += LONG_BYTES
         if size > toolkit.free_bytes() - _RESERVE:
+            need = (size + _RESERVE) / 1e9
             raise InputError(
-                f"Counts and Phi of {K:,} topics and {V:,} words need about {size / 1e9:,.1f} GB "
+                f"Counts and Phi of {K:,} topics and {V:,} words need about {need:,.1f} GB "
                 f"of GPU memory, and {toolkit.free_bytes() / 1e9:,.1f} GB are free. Use "
                 "device='cpu', fewer topics, or a larger min_count."
             )
@@ -174,12 +186,12 @@ class Layout:
         chunk.word, chunk.z = slot.word[:size], slot.z[:size]
         chunk.lists, chunk.listed = slot.lists, slot.listed
 
-    def lane(self, number: int) -> Any:
+    def stream(self, number: int) -> Any:
         """Return a stream for a bucket: small ones are drawn beside large ones."""
-        while len(self._lanes) <= number:
+        while len(self._streams) <= number:
             stream = _new_stream()
-            self._lanes.append((stream, _for_numba(stream)))
-        return self._lanes[number][1]
+            self._streams.append((stream, _for_numba(stream)))
+        return self._streams[number][1]
 
     def visit(self, chunk: Chunk, blocks: I64 | None) -> Any:
         """Return the documents of some blocks in a chunk, longest first, and their buckets."""
@@ -196,6 +208,7 @@ class Layout:
             order = np.argsort(-lengths, kind="stable")
             buckets, n_long = make_buckets(lengths[order], self.n_topics)
             chunk.visits[name] = (self.put(documents[order].astype(np.uint32)), buckets, n_long)
+            toolkit.wait_for(0)  # kernels of other streams will read it
         return chunk.visits[name]
 
     # Topics and room
@@ -251,7 +264,13 @@ def _pinned(array: Any) -> Any:
         return np.array(array)
     import cupyx
 
-    found = cupyx.empty_pinned(array.shape, array.dtype)
+    try:
+        found = cupyx.empty_pinned(array.shape, array.dtype)
+    except Exception as error:
+        raise InputError(
+            f"The corpus does not fit into the GPU's memory; to stream it, {array.nbytes:,} bytes "
+            "of the computer's memory must be locked, which was refused. Use device='cpu'."
+        ) from error
     found[:] = array
     return found
 

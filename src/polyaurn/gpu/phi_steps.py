@@ -9,14 +9,13 @@ from polyaurn.gpu import phi as phi_kernels
 from polyaurn.gpu import toolkit
 from polyaurn.gpu.buckets import BLOCK, WARPS
 from polyaurn.gpu.layout import MOST_CELLS, Layout
-from polyaurn.gpu.sizes import RECORD
+from polyaurn.gpu.sizes import RECORD, SCRATCH_BYTES
 from polyaurn.gpu.tickets import DevicePhi, sparse_counts
 from polyaurn.kernels.columns import scale_alpha
 from polyaurn.kernels.tables import poisson_tables
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import Priors
 
-_SCRATCH_BYTES = 1 << 28
 _MOST_WARPS = 8_192
 
 
@@ -24,11 +23,12 @@ def draw_phi_urn(
     layout: Layout, counts: Any, priors: Priors, seed: int, sweep: Moment, workers: Any = None
 ) -> DevicePhi:
     """Draw Phi from the Pólya urn."""
+    layout.phi_version += 1
     xp, (V, K) = toolkit.array_module(), (layout.n_words, layout.n_topics)
     tables = poisson_tables()
     cut = layout.constant("cut", tables.cut)
     other = layout.constant("other", tables.other)
-    warps = max(WARPS, min(_MOST_WARPS, _SCRATCH_BYTES // (4 * K), V)) // WARPS * WARPS
+    warps = max(WARPS, min(_MOST_WARPS, SCRATCH_BYTES // (4 * K), V)) // WARPS * WARPS
     scratch = layout.room("scratch", warps * K, np.uint32)
     length = layout.room("length", V, np.int64)
     S = layout.room("S", K, np.uint64, zeros=True)
@@ -108,6 +108,7 @@ def draw_phi_dirichlet(
     layout: Layout, counts: Any, priors: Priors, seed: int, sweep: Moment, workers: Any = None
 ) -> DevicePhi:
     """Draw Phi from its Dirichlet posterior."""
+    layout.phi_version += 1
     xp, (V, K) = toolkit.array_module(), (layout.n_words, layout.n_topics)
     mass = layout.room("mass", V * K, np.float64)
     chance = key(seed, sweep, Purpose.CELL)

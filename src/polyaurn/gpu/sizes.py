@@ -12,3 +12,4 @@ DENSE_AT_ONCE = 4  # with dense rows of Phi
 PACKED_AT_ONCE = 5  # with bitmaps
 TOKEN_WORDS = 6  # of shared memory: draws, row and topics of a token
 WARP = 5  # the logarithm of its lanes
+SCRATCH_BYTES = 1 << 28  # for rows of Phi while they are drawn

@@ -89,11 +89,15 @@ def replace_counts(layout: Layout, counts: Any, old: Any, new: Any, workers: Any
     if not isinstance(new, Counts):
         return new
     xp = toolkit.array_module()
+    if layout.constants.get("pseudo", (None,))[0] is not new:
+        word = np.repeat(np.arange(layout.n_words), new.last - new.first)
+        inside = np.concatenate([np.arange(a, b) for a, b in zip(new.first, new.last, strict=True)])
+        cells = word * layout.n_topics + new.topic[inside]
+        numbers = new.number[inside].astype(np.uint32)
+        layout.constants["pseudo"] = (new, (xp.asarray(cells), xp.asarray(numbers)))
+    cells, numbers = layout.constants["pseudo"][1]
     n = xp.array(xp.asarray(counts.n))
-    word = np.repeat(np.arange(layout.n_words), new.last - new.first)
-    inside = np.concatenate([np.arange(a, b) for a, b in zip(new.first, new.last, strict=True)])
-    cells = word * layout.n_topics + new.topic[inside]
-    n[xp.asarray(cells)] += xp.asarray(new.number[inside].astype(np.uint32))
+    n[cells] += numbers
     return DeviceCounts(layout, toolkit.hand(n))
 
 
@@ -139,16 +143,22 @@ def draw_z(
     lists_are_there = name in layout.listed and not layout.streams
     toolkit.synchronise()
 
+    def finish(stream: Any) -> None:
+        if layout.streams:  # the next chunk is on its way meanwhile
+            toolkit.wait_for(stream)
+        else:  # buckets have streams of their own
+            toolkit.synchronise()
+
     def draw(chunk: Chunk, stream: Any) -> None:
         order, buckets, n_long = layout.visit(chunk, blocks)
         base, K = np.int64(chunk.begin), np.int32(layout.n_topics)
         columns = (phi.guide, phi.prior)
         for low, high in long_batches(n_long, layout.n_topics):
             if layout.streams:  # they have an order of their own
-                toolkit.synchronise()
+                toolkit.wait_for(stream)
             counts = layout.room("long", (high - low) * layout.n_topics, np.uint32, zeros=True)
             if layout.streams:
-                toolkit.synchronise()
+                toolkit.wait_for(0)
             z_long(layout.dense)[-(-(high - low) // WARPS), BLOCK, stream](
                 order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.word, chunk.z, counts,
                 base, phi.record, phi.weight, *columns, phi.topic, layout.n, K, *address, work,
@@ -156,40 +166,41 @@ def draw_z(
         if not lists_are_there:
             for number, bucket in enumerate(buckets):
                 size, n = sorting_size(bucket.longest), bucket.end - bucket.begin
-                lane = stream if layout.streams else layout.lane(number)
-                tokens.list_topics[-(-n // WARPS), BLOCK, lane, 4 * WARPS * size](
+                side = stream if layout.streams else layout.stream(number)
+                tokens.list_topics[-(-n // WARPS), BLOCK, side, 4 * WARPS * size](
                     order[bucket.begin : bucket.end], np.int64(n), chunk.doc_ptr, chunk.z,
                     chunk.lists, chunk.listed, np.int32(size),
                 )  # fmt: skip
-            toolkit.synchronise()
+            finish(stream)
             layout.most_listed[chunk.first, name] = _most_listed(chunk, order, buckets)
         most_listed = layout.most_listed[chunk.first, name]
         seen = (chunk.doc_ptr, chunk.word, chunk.z, chunk.lists, chunk.listed, base, phi.record,
                 phi.rows, phi.weight, *columns, layout.n, K, np.int32(layout.width))  # fmt: skip
 
-        def launch(here: Any, lane: Any, most: int, bucket: Bucket, number: int) -> None:
+        def launch(here: Any, side: Any, most: int, bucket: Bucket, number: int) -> None:
             resumes = number == RESUMED
             shape = shape_for(most, bucket.longest, bucket.log_lanes, layout.n_topics, layout.dense)
             grid = -(-(len(here) << bucket.log_lanes) // shape.block)
-            kernel = z_short(bucket.log_lanes, layout.dense, shape.block, resumes)
-            kernel[grid, shape.block, lane, shape.shared](
+            kernel = z_short(bucket.log_lanes, layout.dense, shape.block, shape.batch, resumes)
+            kernel[grid, shape.block, side, shape.shared](
                 here, np.int64(len(here)), *seen, np.int32(shape.room),
                 *address, progress, stopped, work, np.int32(FIRST_BUCKET + number),
             )  # fmt: skip
 
         for number, bucket in enumerate(buckets):
-            lane = stream if layout.streams else layout.lane(number)
+            side = stream if layout.streams else layout.stream(number)
             here = order[bucket.begin : bucket.end]
-            launch(here, lane, most_listed[number], bucket, number)
-        toolkit.synchronise()
+            launch(here, side, most_listed[number], bucket, number)
+        finish(stream)
         told = toolkit.to_host(xp.asarray(work)[:WORK])
         if told[1]:  # lists that found no room
             launch(stopped[: int(told[1])], stream, LONGEST, Bucket(0, 0, LONGEST, WARP), RESUMED)
-            toolkit.synchronise()
+            finish(stream)
             told = toolkit.to_host(xp.asarray(work)[:WORK])
         most = np.maximum(told[FIRST_BUCKET:-1], told[-1])
         layout.most_listed[chunk.first, name] = most.tolist()
         xp.asarray(work)[1:WORK] = 0
+        toolkit.wait_for(0)  # the next chunk has a stream of its own
 
     layout.over_chunks(draw, changes_z=True)
     layout.listed.add(name)

@@ -11,6 +11,15 @@ from polyaurn.gpu.sizes import RECORD
 from polyaurn.state import Counts, Phi
 
 
+def refuse_old(version: int, current: int) -> None:
+    """Refuse what a later step has changed."""
+    if version != current:
+        raise InputError(
+            "This state is no longer on the GPU: a later sweep has changed it. Copy what is to "
+            "be kept before the next sweep, with polyaurn.state.on_host(state)."
+        )
+
+
 class Ticket:
     """Something that lies on the device until the next step changes it."""
 
@@ -18,11 +27,7 @@ class Ticket:
         self.layout, self.version = layout, layout.version
 
     def _check(self) -> None:
-        if self.version != self.layout.version:
-            raise InputError(
-                "This state is no longer on the GPU: a later sweep has changed it. Copy what is to "
-                "be kept before the next sweep, with polyaurn.state.on_host(state)."
-            )
+        refuse_old(self.version, self.layout.version)
 
 
 class DeviceTopics(Ticket):
@@ -71,12 +76,13 @@ class DevicePhi:
     """Phi on the device, in the arrays that the z step reads; the next draw takes their place."""
 
     def __init__(self, layout: Layout, nonzeros: int, arrays: dict[str, Any]) -> None:
-        self.layout, self.nonzeros = layout, nonzeros
+        self.layout, self.nonzeros, self.version = layout, nonzeros, layout.phi_version
         for name, array in arrays.items():
             setattr(self, name, array)
 
     def on_host(self) -> Phi:
         """Return it as the CPU's kernels have it, but for dense rows."""
+        refuse_old(self.version, self.layout.phi_version)
         layout, V, K = self.layout, self.layout.n_words, self.layout.n_topics
         get = {name: self._get(name) for name in ("col", "topic", "prior", "record", "exponent")}
         col, topic = get["col"][: V + 1], get["topic"][: self.nonzeros]

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.errors import InputError
+
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") == "1"
 _GONE = "row_stack"  # of NumPy
 
@@ -55,6 +57,16 @@ def hand(array: Any) -> Any:
     return array if SIMULATED else cuda.as_cuda_array(array, sync=False)
 
 
+def upload(array: Any) -> Any:
+    """Return an array's copy on the device, with none left in memory for copying."""
+    host = np.ascontiguousarray(array)
+    if SIMULATED:
+        return np.array(host)
+    found = cupy().empty(host.shape, host.dtype)
+    found.set(host)
+    return found
+
+
 def to_host(array: Any) -> Any:
     """Return an array of the device as NumPy's."""
     return np.array(array) if SIMULATED else cupy().asnumpy(array)
@@ -64,6 +76,11 @@ def free_bytes() -> int:
     """Return how much memory of the device is free, what CuPy holds in reserve included."""
     limit = os.environ.get("POLYAURN_GPU_MEMORY")
     if limit:
+        if not limit.isdecimal():
+            raise InputError(
+                "The environment variable POLYAURN_GPU_MEMORY must be a whole number of bytes. "
+                f"Got {limit!r} instead."
+            )
         return int(limit)
     if SIMULATED:
         return 1 << 30
@@ -75,3 +92,13 @@ def synchronise() -> None:
     """Wait until the device has done what it was told."""
     if not SIMULATED:
         cupy().cuda.runtime.deviceSynchronize()
+
+
+def wait_for(stream: Any) -> None:
+    """Wait for one stream of work, while others go on; 0 is the one that CuPy works in."""
+    if SIMULATED:
+        return
+    if isinstance(stream, int):
+        cupy().cuda.Stream.null.synchronize()
+    else:
+        stream.synchronize()

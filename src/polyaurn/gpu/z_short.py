@@ -22,7 +22,7 @@ from numba import float64, int32, int64, uint16, uint32, uint64
 
 from polyaurn.gpu.chance import bits, unit
 from polyaurn.gpu.columns import from_prior, packed_weight, row_entry, weight_of
-from polyaurn.gpu.sizes import DENSE_AT_ONCE, FULL, ONE, PACKED_AT_ONCE, TOKEN_WORDS, TOPIC, WARP
+from polyaurn.gpu.sizes import FULL, ONE, TOKEN_WORDS, TOPIC, WARP
 from polyaurn.gpu.toolkit import cuda, device_function, kernel
 from polyaurn.gpu.warp import most_of_warp, running_sum, sum_of_warp, votes
 
@@ -113,10 +113,10 @@ def enter_topic(mine, stride, at, length, k):
 
 
 @cache
-def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> Any:
+def z_short(log_lanes: int, dense: bool, block: int, batch: int, resumes: bool = False) -> Any:
     """Return the kernel for groups of 2**log_lanes lanes in blocks of so many threads.
 
-    Rows of Phi are dense or bitmaps.
+    Rows of Phi are dense or bitmaps; of a batch of entries, weights are asked for at once.
 
     One that resumes goes on with documents whose list found no room (they are few), each where
     it stopped; its groups are whole warps.
@@ -124,7 +124,6 @@ def z_short(log_lanes: int, dense: bool, block: int, resumes: bool = False) -> A
     assert not resumes or log_lanes == WARP
     lanes = 1 << log_lanes
     group = (1 << lanes) - 1
-    batch = DENSE_AT_ONCE if dense else PACKED_AT_ONCE
 
     @kernel
     def draw(
