@@ -11,7 +11,7 @@ import numpy as np
 from numba import float64, int32, int64, uint32
 
 from polyaurn.gpu import tokens, toolkit
-from polyaurn.gpu.buckets import BLOCK, WARPS, long_batches, sorting_size
+from polyaurn.gpu.buckets import BLOCK, WARPS, long_batches
 from polyaurn.gpu.layout import Chunk, Layout
 from polyaurn.gpu.sizes import FULL, TOPIC
 from polyaurn.gpu.toolkit import cuda, device_function, kernel
@@ -136,14 +136,12 @@ def log_posterior(layout: Layout, state: State, priors: Priors) -> float:
                 alpha_sum, np.int32(K), out,
             )  # fmt: skip
         for bucket in buckets:
-            here, size = order[bucket.begin : bucket.end], sorting_size(bucket.longest)
-            grid, n = -(-(bucket.end - bucket.begin) // WARPS), np.int64(bucket.end - bucket.begin)
-            tokens.list_topics[grid, BLOCK, stream, 4 * WARPS * size](
-                here, n, chunk.doc_ptr, chunk.z, chunk.lists, chunk.listed, np.int32(size)
-            )
-            score_lists[grid, BLOCK, stream](
-                here, n, chunk.doc_ptr, chunk.lists, chunk.listed, alpha, alpha_sum, out
-            )
+            tokens.list_bucket(chunk, order, bucket, stream)
+            n = bucket.end - bucket.begin
+            score_lists[-(-n // WARPS), BLOCK, stream](
+                order[bucket.begin : bucket.end], np.int64(n), chunk.doc_ptr, chunk.lists,
+                chunk.listed, alpha, alpha_sum, out,
+            )  # fmt: skip
         toolkit.synchronise()
         parts.append(float(xp.asarray(out)[: len(chunk.lengths)].sum()))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polyaurn.gpu import tokens, toolkit
-from polyaurn.gpu.buckets import BLOCK, EDGES, WARPS, Bucket, long_batches, shape_for, sorting_size
+from polyaurn.gpu.buckets import BLOCK, EDGES, WARPS, Bucket, long_batches, shape_for
 from polyaurn.gpu.layout import Chunk, Layout
 from polyaurn.gpu.sizes import LONGEST, WARP
 from polyaurn.gpu.tickets import DeviceCounts, DeviceTopics
@@ -165,12 +165,8 @@ def draw_z(
             )  # fmt: skip
         if not lists_are_there:
             for number, bucket in enumerate(buckets):
-                size, n = sorting_size(bucket.longest), bucket.end - bucket.begin
                 side = stream if layout.streams else layout.stream(number)
-                tokens.list_topics[-(-n // WARPS), BLOCK, side, 4 * WARPS * size](
-                    order[bucket.begin : bucket.end], np.int64(n), chunk.doc_ptr, chunk.z,
-                    chunk.lists, chunk.listed, np.int32(size),
-                )  # fmt: skip
+                tokens.list_bucket(chunk, order, bucket, side)
             finish(stream)
             layout.most_listed[chunk.first, name] = _most_listed(chunk, order, buckets)
         most_listed = layout.most_listed[chunk.first, name]

@@ -1,7 +1,11 @@
 """Kernels over tokens and documents: first topics, counts, lists of a document's topics."""
 
+from typing import Any
+
+import numpy as np
 from numba import int32, int64, uint16, uint32
 
+from polyaurn.gpu.buckets import BLOCK, WARPS, Bucket, sorting_size
 from polyaurn.gpu.chance import below, bits, unit
 from polyaurn.gpu.columns import from_prior
 from polyaurn.gpu.sizes import FULL
@@ -107,3 +111,12 @@ def list_topics(order, n_documents, doc_ptr, z, lists, listed, size):
         low = int32(low + int32(32))
     if lane == int32(0):
         listed[d] = uint16(K_d)
+
+
+def list_bucket(chunk: Any, order: Any, bucket: Bucket, stream: Any) -> None:
+    """Launch `list_topics` for the documents of a bucket."""
+    size, n = sorting_size(bucket.longest), bucket.end - bucket.begin
+    list_topics[-(-n // WARPS), BLOCK, stream, 4 * WARPS * size](
+        order[bucket.begin : bucket.end], np.int64(n), chunk.doc_ptr, chunk.z, chunk.lists,
+        chunk.listed, np.int32(size),
+    )  # fmt: skip
