@@ -4,7 +4,7 @@ import warnings
 from importlib.util import find_spec
 from typing import Any
 
-from polyaurn.errors import DeviceWarning, InputError
+from polyaurn.errors import DeviceWarning, InputError, first_line
 from polyaurn.kernels import DEFAULT_SAMPLER, GPU_SAMPLERS
 
 DEVICES = ("cpu", "gpu", "auto")
@@ -64,13 +64,9 @@ def missing_for_gpu() -> str | None:
 
         runtime = cupy().cuda.runtime
     except Exception as error:  # parts of CUDA that are missing, or of another version
-        return f"its packages cannot be loaded ({_first_line(error)}; {EXTRA} brings them)"
+        return f"its packages cannot be loaded ({first_line(error)}; {EXTRA} brings them)"
     try:
         count = runtime.getDeviceCount()
     except Exception as error:  # the driver's own words differ by version
-        return f"there is no NVIDIA GPU or no driver for one ({_first_line(error)})"
+        return f"there is no NVIDIA GPU or no driver for one ({first_line(error)})"
     return None if count else "there is no NVIDIA GPU (nvidia-smi lists those there are)"
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -35,3 +35,8 @@ class CheckpointWarning(UserWarning):
 
 class SeedWarning(UserWarning):
     """Seed words, or words of an earlier model, that the corpus does not have."""
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says, or its kind where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -450,8 +450,8 @@ def warm_up(
         # More topics than tokens, so that rows come out empty and are drawn again
         _run_once(kernels, Corpus.from_matrix([[2, 1], [0, 1]]), 9, 0.01)
         if n_topics is not None and kernels.log_posterior is not None:
-            lengths = ((20, 10), (100, 60), (200, 150), (500, 100), (900, 300), (2000, 100))
-            _run_once(kernels, Corpus.from_matrix(lengths), n_topics, 50.0)
+            of_lengths = Corpus.from_matrix([[20, 10], [200, 150], [500, 100], [2000, 100]])
+            _run_once(kernels, of_lengths, n_topics, 50.0)
     finally:
         announcer.cancel()
 

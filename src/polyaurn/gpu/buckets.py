@@ -12,7 +12,7 @@ from polyaurn.gpu.sizes import DENSE_AT_ONCE, LANES, LONGEST, PACKED_AT_ONCE, TO
 from polyaurn.state import I64
 
 EDGES = (32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, LONGEST)  # tokens, at most
-SHARED_BYTES = 48_000  # of a block, which every GPU has
+SHARED_BYTES = 48_000  # of a block, which every GPU has; a test sees that no shape takes more
 BLOCK = 128  # threads
 WARPS = BLOCK // LANES
 LONG_BYTES = 1 << 28  # counts of the long documents that are drawn at once

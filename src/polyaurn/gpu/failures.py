@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-from polyaurn.errors import DeviceError
+from polyaurn.errors import DeviceError, first_line
 from polyaurn.kernels import KernelSet
 
 CHANGING = ("enter", "draw_z")  # steps that change topics in place
@@ -58,7 +58,7 @@ def failures_named(remedy: str = "") -> Iterator[None]:
     except Exception as error:
         if not _is_of_device(error):
             raise
-        said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        said = first_line(error).rstrip(".")
         full = isinstance(error, MemoryError) or "out of memory" in said.lower().replace("_", " ")
         what = "ran out of memory" if full else "failed"
         raise DeviceError(f"The GPU {what} ({said:.200}).", remedy) from error
