@@ -213,9 +213,14 @@ class Layout:
 
     # Topics and room
 
+    def forget_lists(self) -> None:
+        """Have lists made anew, since topics were changed by something else than a sweep."""
+        self.listed.clear()
+        self.most_listed.clear()
+
     def take_topics(self, z: Any) -> None:
         """Copy topics from the computer's memory to the device."""
-        self.listed.clear()
+        self.forget_lists()
         if self.streams:
             assert self._host_z is not None
             self._host_z[:] = z

@@ -46,7 +46,7 @@ def start(layout: Layout, seed: int, blocks: Any = None) -> DeviceTopics:
     if blocks is not None:  # a share of the documents: the CPU's way is simple, and seldom needed
         layout.take_topics(uniform_topics(layout, seed, blocks))
         return DeviceTopics(layout)
-    layout.listed.clear()
+    layout.forget_lists()
     chance = key(seed, 0, Purpose.START)
 
     def draw(chunk: Chunk, stream: Any) -> None:
@@ -118,7 +118,7 @@ def enter(
 
     layout.over_chunks(join, changes_z=True)
     layout.version += 1
-    layout.listed.clear()
+    layout.forget_lists()
     return DeviceTopics(layout)
 
 
@@ -143,31 +143,30 @@ def draw_z(
     lists_are_there = name in layout.listed and not layout.streams
     toolkit.synchronise()
 
-    def finish(stream: Any) -> None:
-        if layout.streams:  # the next chunk is on its way meanwhile
-            toolkit.wait_for(stream)
-        else:  # buckets have streams of their own
-            toolkit.synchronise()
-
     def draw(chunk: Chunk, stream: Any) -> None:
         order, buckets, n_long = layout.visit(chunk, blocks)
+        sides = [layout.stream(number) for number in range(len(buckets))]
+        toolkit.wait_for(stream)  # the chunk has come; the next one is on its way meanwhile
+
+        def finish() -> None:
+            for side in (*sides, stream):
+                toolkit.wait_for(side)
+
         base, K = np.int64(chunk.begin), np.int32(layout.n_topics)
         columns = (phi.guide, phi.prior)
         for low, high in long_batches(n_long, layout.n_topics):
-            if layout.streams:  # they have an order of their own
-                toolkit.wait_for(stream)
+            toolkit.wait_for(stream)  # which has an order of its own
             counts = layout.room("long", (high - low) * layout.n_topics, np.uint32, zeros=True)
-            if layout.streams:
-                toolkit.wait_for(0)
+            toolkit.wait_for(0)
             z_long(layout.dense)[-(-(high - low) // WARPS), BLOCK, stream](
                 order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.word, chunk.z, counts,
                 base, phi.record, phi.weight, *columns, phi.topic, layout.n, K, *address, work,
             )  # fmt: skip
         if not lists_are_there:
-            for number, bucket in enumerate(buckets):
-                side = stream if layout.streams else layout.stream(number)
+            for bucket, side in zip(buckets, sides, strict=True):
                 tokens.list_bucket(chunk, order, bucket, side)
-            finish(stream)
+        if (chunk.first, name) not in layout.most_listed:
+            finish()
             layout.most_listed[chunk.first, name] = _most_listed(chunk, order, buckets)
         most_listed = layout.most_listed[chunk.first, name]
         seen = (chunk.doc_ptr, chunk.word, chunk.z, chunk.lists, chunk.listed, base, phi.record,
@@ -184,14 +183,13 @@ def draw_z(
             )  # fmt: skip
 
         for number, bucket in enumerate(buckets):
-            side = stream if layout.streams else layout.stream(number)
             here = order[bucket.begin : bucket.end]
-            launch(here, side, most_listed[number], bucket, number)
-        finish(stream)
+            launch(here, sides[number], most_listed[number], bucket, number)
+        finish()
         told = toolkit.to_host(xp.asarray(work)[:WORK])
         if told[1]:  # lists that found no room
             launch(stopped[: int(told[1])], stream, LONGEST, Bucket(0, 0, LONGEST, WARP), RESUMED)
-            finish(stream)
+            finish()
             told = toolkit.to_host(xp.asarray(work)[:WORK])
         most = np.maximum(told[FIRST_BUCKET:-1], told[-1])
         layout.most_listed[chunk.first, name] = most.tolist()

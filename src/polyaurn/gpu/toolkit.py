@@ -88,6 +88,14 @@ def free_bytes() -> int:
     return int(free) + int(cupy().get_default_memory_pool().free_bytes())
 
 
+def device_name() -> str:
+    """Return what the GPU is called."""
+    if SIMULATED:
+        return "simulated"
+    name: bytes = cupy().cuda.runtime.getDeviceProperties(0)["name"]
+    return name.decode()
+
+
 def synchronise() -> None:
     """Wait until the device has done what it was told."""
     if not SIMULATED:
