@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyaurn.cli_options import INTERRUPTED, Json, Quiet
+from polyaurn.cli_checks import choose_device
+from polyaurn.cli_options import INTERRUPTED, Device, Json, Quiet
 from polyaurn.cli_steps import note, print_json
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def reproduce(
     seeds: Annotated[
         int | None, typer.Option(help="Chains of each kind: 2 in small, 5 in full.")
     ] = None,
+    device: Device = "cpu",
     budget: Annotated[
         float | None, typer.Option(help="Begin nothing new after so many minutes.")
     ] = None,
@@ -79,6 +81,7 @@ def reproduce(
     run = Reproduction(
         out, figure, corpora=corpora, scale=scale, use=_split(use), generated=_split(generated),
         threads=threads, cores=[_number(n) for n in _split(cores)], seeds=seeds,
+        device=choose_device(device, quiet=quiet or json),
     )  # fmt: skip
     quiet = quiet or json
     if not quiet or (only_list and not json):

@@ -61,7 +61,7 @@ def run_cell(cell: Cell, source: Source | None, folder: Path, options: dict[str,
         "measured": measured,
         "wall_seconds": perf_counter() - begin,
         "version": __version__,
-        "machine": machine(),
+        "machine": machine(cell.device),
     }
 
 
@@ -95,6 +95,7 @@ def _corpus(cell: Cell, corpus: Any) -> dict[str, Any]:
 
 def _chain(cell: Cell, corpus: Any) -> dict[str, Any]:
     from polyaurn.comparing import peak_bytes
+    from polyaurn.state import on_host
 
     points: list[list[float | int]] = []
     phi, z = [], []
@@ -113,7 +114,7 @@ def _chain(cell: Cell, corpus: Any) -> dict[str, Any]:
         "peak_bytes": peak_bytes(), "sha256_of_z": _digest(last),
     }  # fmt: skip
     if cell.sampler == "polya-urn" and cell.every and last.phi is not None:
-        measured |= _lists(corpus, last, cell.topics)
+        measured |= _lists(corpus, on_host(last), cell.topics)
     return measured
 
 
@@ -142,7 +143,7 @@ def sweeps_of(cell: Cell, corpus: Any) -> Any:
         corpus, cell.topics, doc_topic_prior=ALPHA, topic_word_prior=BETA, sampler=cell.sampler,
         random_state=cell.seed, n_jobs=cell.threads, evaluate_every=cell.every,
         max_iter=cell.sweeps, warm_start="auto" if cell.aids else "random",
-        phi_refreshes="auto" if cell.aids else plain,
+        phi_refreshes="auto" if cell.aids else plain, device=cell.device,
     )  # fmt: skip
 
 
@@ -157,7 +158,7 @@ def _quality(cell: Cell, corpus: Any) -> dict[str, Any]:
         pass
     priors = make_priors(ALPHA, BETA, cell.topics, corpus.n_words)
     model = TopicModel.from_state(train, state, priors)
-    score = left_to_right(model, scored, PARTICLES, n_jobs=cell.threads)
+    score = left_to_right(model, scored, PARTICLES, n_jobs=cell.threads, device=cell.device)
     top = model.topics(TOP_WORDS)
     there = {test.vocab[v] for v in np.unique(test.word).tolist()}
     whole = [topic for topic in top if len(topic) == TOP_WORDS and there.issuperset(topic)]
@@ -172,7 +173,9 @@ def _quality(cell: Cell, corpus: Any) -> dict[str, Any]:
 
 
 def _digest(state: Any) -> str:
-    return hashlib.sha256(state.z.tobytes()).hexdigest()
+    from polyaurn.state import halt_of
+
+    return hashlib.sha256(halt_of(state).z.tobytes()).hexdigest()
 
 
 def _study(cell: Cell, options: dict[str, Any]) -> dict[str, Any]:
@@ -185,8 +188,8 @@ def _study(cell: Cell, options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def machine() -> dict[str, Any]:
-    """Describe the processor and the cores this process may use."""
+def machine(device: str = "cpu") -> dict[str, Any]:
+    """Describe the processor and the cores this process may use, and the GPU if it is used."""
     from polyaurn.workers import count_threads
 
     cpu = platform.processor() or platform.machine()
@@ -196,7 +199,12 @@ def machine() -> dict[str, Any]:
         models = [line for line in lines if line.startswith("model name")]
         cpu = models[0].split(":", 1)[1].strip() if models else cpu
     load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
-    return {"cpu": cpu, "cores": count_threads(-1), "load": load}
+    found = {"cpu": cpu, "cores": count_threads(-1), "load": load}
+    if device == "gpu":
+        from polyaurn.gpu.toolkit import device_name
+
+        found["gpu"] = device_name()
+    return found
 
 
 def _from_json(task: dict[str, Any]) -> tuple[Cell, Source | None, Path, dict[str, Any]]:

@@ -10,11 +10,13 @@ from polyaurn.reproduce.plan import PARTLY, SCALES, Cell, Plan
 from polyaurn.wholefiles import write_text
 
 TRIAL_FILE = "trial.json"
-DOCUMENTS, WORDS, LENGTH = 1_000, 2_000, 100.0  # of the corpus of the trial
+DOCUMENTS = {"cpu": 1_000, "gpu": 20_000}  # of the corpus of the trial
+WORDS, LENGTH = 2_000, 100.0
 TRIAL_SWEEPS = 4
 START = 1.5  # seconds until a process has loaded its kernels
 STUDY = {"urn": 15.0, "appendix-a": 2.0, "complexity": 60.0}
-LEFT_TO_RIGHT = 40e-9  # seconds for a particle and a pair of tokens of a document, on one core
+# Seconds for a particle and a pair of tokens of a document, on one core and on a GPU:
+LEFT_TO_RIGHT = {"cpu": 40e-9, "gpu": 0.3e-9}
 MEMORY_A_CELL = 14.0  # bytes of Phi, and four for each thread, of the partially collapsed sampler
 
 Trial = dict[str, dict[str, float]]
@@ -33,18 +35,20 @@ def try_samplers(cells: Iterable[Cell], known: Trial) -> Trial:
     Returns
     -------
     dict
-        By ``sampler-topics``: "phi" and "z", seconds of a sweep over the corpus of the trial.
+        By ``sampler-topics``, on a GPU ``sampler-topics-gpu``: "phi" and "z", seconds of a sweep
+        over the corpus of the trial.
     """
     from polyaurn.datasets import generate
     from polyaurn.reproduce.cells import sweeps_of
 
-    asked = {_key(c.sampler, c.topics): c for c in cells if c.sampler}
-    found = dict(known)
-    if asked.keys() - found.keys():
-        corpus = generate(DOCUMENTS, WORDS, 20, LENGTH)
+    asked = {_key(c): c for c in cells if c.sampler}
+    found, corpora = dict(known), dict[str, Any]()
     for name in sorted(asked.keys() - found.keys()):
-        few = Cell("chain", None, asked[name].sampler, asked[name].topics, sweeps=TRIAL_SWEEPS)
-        times = [(info.phi_seconds, info.z_seconds) for _, info in sweeps_of(few, corpus)]
+        _, _, sampler, topics, *_, device = asked[name]
+        if device not in corpora:
+            corpora[device] = generate(DOCUMENTS[device], WORDS, 20, LENGTH)
+        few = Cell("chain", None, sampler, topics, sweeps=TRIAL_SWEEPS, device=device)
+        times = [(info.phi_seconds, info.z_seconds) for _, info in sweeps_of(few, corpora[device])]
         phi, z = (min(part) for part in zip(*times, strict=True))
         found[name] = {"phi": phi, "z": z}
     return found
@@ -65,8 +69,8 @@ def write_trial(folder: Path, trial: Trial) -> None:
     write_text(folder / TRIAL_FILE, json.dumps(trial, indent=1) + "\n")
 
 
-def _key(sampler: str, topics: int) -> str:
-    return f"{sampler}-{topics}"
+def _key(cell: Cell) -> str:
+    return f"{cell.sampler}-{cell.topics}" + ("" if cell.device == "cpu" else f"-{cell.device}")
 
 
 class Estimate:
@@ -91,10 +95,10 @@ class Estimate:
         }
         self._timed: dict[str, list[float]] = {}
         for cell, record in done.items():
-            if _key(cell.sampler, cell.topics) in trial:
+            if _key(cell) in trial:
                 spent = record["measured"].get("seconds", record["wall_seconds"])
                 ratio = spent / max(1e-9, self._raw(cell))
-                self._timed.setdefault(_key(cell.sampler, cell.topics), []).append(ratio)
+                self._timed.setdefault(_key(cell), []).append(ratio)
 
     def seconds(self, cell: Cell) -> float:
         """Return the seconds of a cell, roughly."""
@@ -105,7 +109,7 @@ class Estimate:
         if cell.kind == "corpus":
             return 1.0 + self._size(cell)[0] / 1e6
         all_ratios = [ratio for ratios in self._timed.values() for ratio in ratios]
-        ratios = self._timed.get(_key(cell.sampler, cell.topics), all_ratios)
+        ratios = self._timed.get(_key(cell), all_ratios)
         return start + self._raw(cell) * (statistics.median(ratios) if ratios else 1.0)
 
     def total(self, cells: Iterable[Cell]) -> float:
@@ -118,20 +122,21 @@ class Estimate:
             (
                 self._size(c)[1] * c.topics * (MEMORY_A_CELL + 4.0 * c.threads)
                 for c in cells
-                if c.sampler == PARTLY
+                if c.sampler == PARTLY and c.device == "cpu"
             ),
             default=0.0,
         )
 
     def _raw(self, cell: Cell) -> float:
         tokens, words = self._size(cell)
-        rate = self._trial.get(_key(cell.sampler, cell.topics), {"phi": 0.0, "z": 0.0})
-        larger = tokens / (DOCUMENTS * LENGTH)
+        rate = self._trial.get(_key(cell), {"phi": 0.0, "z": 0.0})
+        larger = tokens / (DOCUMENTS[cell.device] * LENGTH)
+        threads = cell.threads if cell.device == "cpu" else 1
         phi = rate["phi"] * (words / WORDS if cell.sampler == PARTLY else larger)
-        seconds = cell.sweeps * (phi + rate["z"] * larger) / cell.threads
+        seconds = cell.sweeps * (phi + rate["z"] * larger) / threads
         if cell.kind == "quality":
             length = 2.0 * LENGTH
-            seconds += cell.scored * 20 * length**2 * LEFT_TO_RIGHT / cell.threads
+            seconds += cell.scored * 20 * length**2 * LEFT_TO_RIGHT[cell.device] / threads
         return seconds
 
     def _size(self, cell: Cell) -> tuple[float, float]:

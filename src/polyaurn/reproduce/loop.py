@@ -5,6 +5,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from polyaurn.devices import check_device
 from polyaurn.errors import InputError
 from polyaurn.reproduce.cells import ALPHA, BETA, CellError, run_alone, run_cell
 from polyaurn.reproduce.corpora import Source, choose
@@ -58,6 +59,10 @@ class Reproduction:
         Numbers of cores for the scaling; those beyond what there is are left out.
     seeds : int, optional
         Chains of each kind; that of the scale when not given.
+    device : {"cpu", "gpu", "auto"}
+        Where chains of the urn and of the partially collapsed sampler run. Comparisons of
+        algorithms and of numbers of cores, and studies of theory, stay on the CPU. Topics and log
+        posteriors are the same on both; times are not.
     """
 
     def __init__(
@@ -72,6 +77,7 @@ class Reproduction:
         threads: int = -1,
         cores: Sequence[int] = (1, 2, 4, 8, 16),
         seeds: int | None = None,
+        device: str = "cpu",
     ) -> None:
         if figure is not None and figure not in FIGURES:
             raise InputError(
@@ -87,17 +93,20 @@ class Reproduction:
                 f"The 'seeds' parameter must be at least 1. Got {seeds!r} instead; leave it out "
                 "for the usual number."
             )
+        device = check_device(device)
         self.folder = ReproductionFolder(Path(out))
         self.figures = FIGURES if figure is None else (figure,)
         folder = None if corpora is None else Path(corpora)
         self.plan: Plan = make_plan(
             scale, *choose(folder, use, generated, scale), count_threads(threads, "threads"),
-            _check_cores(cores), seeds,
+            _check_cores(cores), seeds, device,
         )  # fmt: skip
         self.setting = {
             "scale": scale, "threads": self.plan.threads, "alpha": ALPHA, "beta": BETA,
             "corpora": {name: s.identity() for name, s in self.plan.sources.items()},
         }  # fmt: skip
+        if device != "cpu":
+            self.setting["device"] = device
         self.folder.agree(self.setting, write=False)
         self.wanted = self.plan.work(self.figures)
         self._trial: Trial | None = None

@@ -173,11 +173,15 @@ def _markdown(table: Table) -> list[str]:
 
 def _facts(results: Results) -> str:
     plan, made = results.plan, _provenance(results)
-    machines = "; ".join(f"{m['cpu']}, {m['cores']} cores" for m in made["machines"]) or "none yet"
+    machines = "; ".join(
+        ", ".join([m["cpu"], f"{m['cores']} cores", *([m["gpu"]] if "gpu" in m else [])])
+        for m in made["machines"]
+    )
+    where = "" if plan.device == "cpu" else " for what the CPU does, chains on the GPU"
     return (
         f"Scale {plan.scale}: corpora {', '.join(plan.sources)}; {counted(plan.seeds, 'seed')}, "
-        f"{counted(plan.threads, 'thread')}, alpha 0.1, beta 0.01, rare-word limit 10. "
-        f"Machine: {machines}. "
+        f"{counted(plan.threads, 'thread')}{where}, alpha 0.1, beta 0.01, rare-word limit 10. "
+        f"Machine: {machines or 'none yet'}. "
         f"polyaurn {', '.join(made['versions']) or '-'}; {made['cells']} pieces of work, "
         f"{made['seconds'] / 60:.0f} minutes in all."
     )
@@ -218,12 +222,15 @@ def _warnings(results: Results) -> list[str]:
 def _provenance(results: Results) -> dict[str, Any]:
     """Return where the numbers come from."""
     records = results.records
-    machines = [{key: r["machine"][key] for key in ("cpu", "cores")} for r in records.values()]
+    machines: dict[tuple[str, int], dict[str, Any]] = {}
+    for found in (record["machine"] for record in records.values()):
+        known = machines.setdefault((found["cpu"], found["cores"]), {})
+        known |= {key: found[key] for key in ("cpu", "cores", "gpu") if key in found}
     busy = sum(
         (r["machine"]["load"] or 0.0) > LOADED * r["machine"]["cores"] for r in records.values()
     )
     return {
-        "machines": [m for i, m in enumerate(machines) if m not in machines[:i]],
+        "machines": list(machines.values()),
         "versions": sorted({r["version"] for r in records.values()}),
         "cells": len(records),
         "seconds": sum(r["wall_seconds"] for r in records.values()),

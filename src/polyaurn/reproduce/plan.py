@@ -90,7 +90,8 @@ class Cell(NamedTuple):
 
     `kind` is "corpus" (sizes), "chain" (a run, with its times), "quality" (a run on part of the
     documents, judged on the rest) or "study" (of `polyaurn.theory`). `aids` turns the package's
-    aids of burn-in on; `every` is between looks at the log posterior, 0 for none.
+    aids of burn-in on; `every` is between looks at the log posterior, 0 for none. On `device`
+    "gpu", `threads` are those of what is left to the CPU.
     """
 
     kind: str
@@ -104,6 +105,7 @@ class Cell(NamedTuple):
     aids: bool = False
     scored: int = 0
     study: str = ""
+    device: str = "cpu"
 
     @property
     def name(self) -> str:
@@ -115,7 +117,8 @@ class Cell(NamedTuple):
             return f"corpus-{self.corpus.key}"
         return (
             f"{self.kind}-{self.corpus.key}-{self.sampler}{'-aids' if self.aids else ''}"
-            f"-k{self.topics}-sweeps{self.sweeps}-threads{self.threads}"
+            f"-k{self.topics}-sweeps{self.sweeps}"
+            + (f"-threads{self.threads}" if self.device == "cpu" else f"-{self.device}")
             + (f"-every{self.every}" if self.every else "")
             + (f"-scored{self.scored}" if self.scored else "")
             + f"-seed{self.seed}"
@@ -126,6 +129,7 @@ class Plan(NamedTuple):
     """All cells of a run, by figure.
 
     `main` is the largest corpus and `least` the smallest; `sparse` is the one that is cut.
+    `device` is where chains run that are compared with no other program's samplers.
     """
 
     scale: str
@@ -136,6 +140,7 @@ class Plan(NamedTuple):
     threads: int
     seeds: int
     cells: dict[str, list[Cell]]
+    device: str = "cpu"
 
     def work(self, figures: tuple[str, ...] = FIGURES) -> list[Cell]:
         """Return the cells of some figures, each once: corpora first, then seed by seed."""
@@ -153,6 +158,7 @@ def make_plan(
     threads: int,
     cores: tuple[int, ...],
     seeds: int | None = None,
+    device: str = "cpu",
 ) -> Plan:
     """List the cells of all figures.
 
@@ -170,6 +176,9 @@ def make_plan(
         Numbers of cores for the scaling.
     seeds : int, optional
         Another number of chains of each kind.
+    device : {"cpu", "gpu"}
+        Of traces, phases, quality, sparsity; comparisons of algorithms and of numbers of cores
+        stay on the CPU.
 
     Returns
     -------
@@ -180,16 +189,18 @@ def make_plan(
     main, least = sources[-1].name, sources[0].name
     every = {K: max(1, sweeps // 50) for K, sweeps in size.topics.items()}
 
-    def chain(source: str, sampler: str, K: int, seed: int, *, aids: bool = False) -> Cell:
+    def chain(
+        source: str, sampler: str, K: int, seed: int, *, aids: bool = False, device: str = "cpu"
+    ) -> Cell:
         return Cell("chain", Variant(source), sampler, K, seed, size.topics[K], threads, every[K],
-                    aids)  # fmt: skip
+                    aids, device=device)  # fmt: skip
 
     def timed(variant: Variant, sampler: str, K: int, seed: int, cores: int) -> Cell:
         return Cell("chain", variant, sampler, K, seed, size.timed, cores)
 
     everything = range(chains)
     traces = [
-        chain(source.name, sampler, K, seed)
+        chain(source.name, sampler, K, seed, device=device)
         for seed in everything for source in sources for K in size.topics for sampler in BOTH
     ]  # fmt: skip
     algorithms = [
@@ -200,7 +211,7 @@ def make_plan(
     ]  # fmt: skip
     quality = [
         Cell("quality", Variant(main), sampler, K, seed, max(size.topics.values()), threads,
-             scored=size.scored)
+             scored=size.scored, device=device)
         for seed in everything for K in size.judged for sampler in BOTH
     ]  # fmt: skip
     alone = [
@@ -212,7 +223,7 @@ def make_plan(
         for seed in everything for K in size.scaling for n in cores
     ]  # fmt: skip
     cut = [
-        timed(variant, sampler, size.sparse, seed, threads)
+        timed(variant, sampler, size.sparse, seed, threads)._replace(device=device)
         for seed in everything for variant in _cuts(size, sparse) for sampler in BOTH
     ]  # fmt: skip
     return Plan(
@@ -230,6 +241,7 @@ def make_plan(
                 Cell("study", study="complexity"), *(c for c in traces if c.sampler == URN),
             ],
         },
+        device,
     )  # fmt: skip
 
 

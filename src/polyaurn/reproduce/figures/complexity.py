@@ -17,12 +17,14 @@ def make(results: Results) -> Figure:
             study = measured
         elif cell.corpus is not None:
             runs.setdefault((cell.corpus.key, cell.topics), []).append(measured)
+    on_gpu = results.plan.device == "gpu"
+    threads, unit = (1, "ns a token") if on_gpu else (results.plan.threads, "ns of core a token")
     rows = [
         {
             "corpus": corpus, "topics": K, "counted": median(found, "work_per_token"),
             "minimum": median(found, "mean_min"), "K_d": median(found, "mean_K_d"),
             "K_v": median(found, "mean_K_v"), "shorter": median(found, "share_word_shorter"),
-            "nanoseconds": 1e9 * results.plan.threads * median(found, "z_seconds")
+            "nanoseconds": 1e9 * threads * median(found, "z_seconds")
             / found[0]["tokens"],
         }
         for (corpus, K), found in runs.items()
@@ -32,7 +34,7 @@ def make(results: Results) -> Figure:
     tables = [
         Table(
             ("corpus", "K", "work of a token, counted", "mean min(K_d, K_v)", "mean K_d",
-             "mean K_v", "tokens with K_v < K_d", "z, ns of core a token"),
+             "mean K_v", "tokens with K_v < K_d", f"z, {unit}"),
             [[r["corpus"], f"{r['topics']:,}", f"{r['counted']:.2f}", f"{r['minimum']:.2f}",
               f"{r['K_d']:.1f}", f"{r['K_v']:.1f}", f"{r['shorter']:.0%}",
               f"{r['nanoseconds']:.0f}"] for r in rows],
@@ -43,7 +45,7 @@ def make(results: Results) -> Figure:
             {corpus: [(r["minimum"], r["nanoseconds"]) for r in rows if r["corpus"] == corpus]
              for corpus in dict.fromkeys(r["corpus"] for r in rows)},
             title="z time against work", x_label="mean min(K_d, K_v)", y_from=0.0,
-            y_label="ns of core a token", points=[(r["minimum"], r["nanoseconds"]) for r in rows],
+            y_label=unit, points=[(r["minimum"], r["nanoseconds"]) for r in rows],
             key=True,
         )  # fmt: skip
         worst = max(abs(r["counted"] / r["minimum"] - 1.0) for r in rows)
