@@ -70,7 +70,7 @@ def test_the_page_is_whole_and_stands_alone(whole):
     clips = re.findall(r'clipPath id="([^"]*)"', text)
     assert len(set(clips)) == len(clips)
     assert text.count("<b>The paper:</b>") == text.count("<b>We find:</b>") == len(FIGURES)
-    assert "pieces are missing" not in text
+    assert "Missing" not in text
     assert "Generated, not real: generated." in text
     summary = (folder / "summary.md").read_text()
     assert all(f"(figures/{file.name})" in summary for file in files)
@@ -123,7 +123,7 @@ def test_an_interrupted_run_goes_on_to_the_same_statistics(whole, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         tiny(tmp_path).run(on_progress=interrupt)
     assert len(list((tmp_path / "cells").iterdir())) == 24
-    assert "pieces are missing" in (tmp_path / "reproduction.html").read_text()
+    assert "<b>Missing: " in (tmp_path / "reproduction.html").read_text()
     damaged = tmp_path / "cells" / "corpus-generated.json"
     damaged.write_text(damaged.read_text()[:40])
     computed = []
@@ -221,10 +221,10 @@ def test_the_command_lists_computes_and_stops(run, tmp_path, monkeypatch):  # no
         patch.setattr("polyaurn.reproduce.loop.run_cell", stop)
         code, _, err = run(*command)
     assert code == 130
-    assert "1 of 2 pieces are finished and kept in again. Run the same command again" in err
+    assert "1 of 2 pieces finished and kept in again. Run the same command again" in err
     code, _, err = run(*command)
     assert code == 0
-    assert "1 pieces of work (1 are done)" in err
+    assert "1 piece of work (1 done before)" in err
     assert "Written: again/reproduction.html" in err
     code, out, err = run(*command, "--quiet")
     assert (code, out, err) == (0, "", "")

@@ -71,6 +71,7 @@ def reproduce(
     from polyaurn.progress import status
     from polyaurn.reproduce.estimate import in_words
     from polyaurn.reproduce.loop import Reproduction
+    from polyaurn.reproduce.results import pieces
     from polyaurn.stopping import interrupted_by_signals
 
     if budget is not None and not budget > 0:
@@ -116,15 +117,15 @@ def reproduce(
     except KeyboardInterrupt:
         kept = len(run.done(run.wanted))
         note(
-            f"Stopped; {kept} of {len(run.wanted)} pieces are finished and kept in {out}. Run the "
+            f"Stopped; {kept} of {pieces(len(run.wanted))} finished and kept in {out}. Run the "
             "same command again to go on."
         )
         raise typer.Exit(INTERRUPTED) from None
     if outcome.failed:
         name, why = next(iter(outcome.failed.items()))
         note(
-            f"{len(outcome.failed)} pieces ended early; the first is {name} ({why}). The others "
-            "are kept, and the same command tries these again."
+            f"{pieces(len(outcome.failed))} ended early; the first is {name} ({why}). The "
+            "others are kept, and the same command tries again."
         )
     from polyaurn.reproduce.folder import PAGE
 
@@ -133,7 +134,7 @@ def reproduce(
         print_json(facts)
     elif not quiet:
         if outcome.missing:
-            note(f"{outcome.missing} pieces are missing; the same command goes on.")
+            note(f"Missing: {pieces(outcome.missing)}; the same command goes on.")
         note(f"Written: {out / PAGE}, with results.json, summary.md and figures beside it")
     if outcome.failed:
         raise typer.Exit(FAILED)
@@ -142,13 +143,14 @@ def reproduce(
 def _tell(run: "Reproduction", estimate: Any, left: list[Any]) -> None:
     """Say how long it will take, what takes longest, and how much memory is needed."""
     from polyaurn.reproduce.estimate import in_words, shares
+    from polyaurn.reproduce.results import pieces
 
     done = len(run.wanted) - len(left)
     if not left:
-        note(f"All {done} pieces of work are done.")
+        note(f"All work is done: {pieces(done)}.")
         return
-    kept = f" ({done} are done)" if done else ""
-    note(f"{len(left)} pieces of work{kept}, about {in_words(estimate.total(left))} in all.")
+    kept = f" ({done} done before)" if done else ""
+    note(f"{pieces(len(left))} of work{kept}, about {in_words(estimate.total(left))} in all.")
     longest = list(shares(estimate, left).items())[:3]
     note(f"Most of it: {', '.join(f'{name} {in_words(s)}' for name, s in longest)}.")
     memory = estimate.largest_phi(left)

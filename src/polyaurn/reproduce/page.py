@@ -10,7 +10,7 @@ from polyaurn.pages import STYLE
 from polyaurn.reproduce.claims import NOT_MEASURED, Verdict, judge_all
 from polyaurn.reproduce.figures import make_figures
 from polyaurn.reproduce.folder import PAGE, PICTURES, RESULTS, SUMMARY
-from polyaurn.reproduce.results import Figure, Results, Table, counted
+from polyaurn.reproduce.results import Figure, Results, Table, counted, pieces
 from polyaurn.wholefiles import write_text
 
 LOADED = 1.5  # load over cores from which other programs are said to have been at work
@@ -127,7 +127,7 @@ def _section(results: Results, name: str, figure: Figure) -> str:
 def _missing_note(results: Results, name: str) -> str:
     missing, total = results.missing(name), len(results.plan.cells[name])
     return (
-        f'<p class="missing">{missing} of {total} pieces are missing; polyaurn reproduce {name} '
+        f'<p class="missing">Missing: {missing} of {pieces(total)}; polyaurn reproduce {name} '
         "computes them.</p>"
         if missing
         else ""
@@ -161,7 +161,7 @@ def summarise(results: Results, figures: dict[str, Figure], verdicts: list[Verdi
         for table in figure.tables:
             lines += _markdown(table) if table.rows else []
         if results.missing(name):
-            lines += [f"{results.missing(name)} pieces of it are missing.", ""]
+            lines += [f"Missing of it: {pieces(results.missing(name))}.", ""]
         lines += [figure.notes, ""]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -182,7 +182,7 @@ def _facts(results: Results) -> str:
         f"Scale {plan.scale}: corpora {', '.join(plan.sources)}; {counted(plan.seeds, 'seed')}, "
         f"{counted(plan.threads, 'thread')}{where}, alpha 0.1, beta 0.01, rare-word limit 10. "
         f"Machine: {machines or 'none yet'}. "
-        f"polyaurn {', '.join(made['versions']) or '-'}; {made['cells']} pieces of work, "
+        f"polyaurn {', '.join(made['versions']) or '-'}; {pieces(made['cells'])} of work, "
         f"{made['seconds'] / 60:.0f} minutes in all."
     )
 
@@ -200,7 +200,7 @@ def _warnings(results: Results) -> list[str]:
     made, found = _provenance(results), []
     missing = sum(cell not in results.records for cell in results.plan.work())
     if missing:
-        found.append(f"{missing} pieces are missing; the same command goes on.")
+        found.append(f"Missing: {pieces(missing)}; the same command goes on.")
     generated = [source.name for source in results.plan.sources.values() if source.path is None]
     if generated:
         found.append(f"Generated, not real: {', '.join(generated)}.")
@@ -208,7 +208,7 @@ def _warnings(results: Results) -> list[str]:
         found.append("Times come from several machines; ratios across them mean little.")
     if made["busy"]:
         found.append(
-            f"Other programs were at work during {made['busy']} of {made['cells']} pieces; times "
+            f"Other programs were at work during {made['busy']} of {pieces(made['cells'])}; times "
             "of a quiet machine may differ."
         )
     if results.plan.scale != "full":

@@ -100,6 +100,11 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}" + ("s" if n != 1 else "")
 
 
+def pieces(n: int) -> str:
+    """Return a number of pieces of work in words."""
+    return counted(n, "piece")
+
+
 def spread(values: Sequence[float]) -> float | None:
     """Return the standard deviation; None of a single value."""
     return statistics.stdev(values) if len(values) > 1 else None

@@ -37,7 +37,7 @@ def make(results: Results) -> Figure:
              "mean K_v", "tokens with K_v < K_d", f"z, {unit}"),
             [[r["corpus"], f"{r['topics']:,}", f"{r['counted']:.2f}", f"{r['minimum']:.2f}",
               f"{r['K_d']:.1f}", f"{r['K_v']:.1f}", f"{r['shorter']:.0%}",
-              f"{r['nanoseconds']:.0f}"] for r in rows],
+              f"{r['nanoseconds']:.3g}"] for r in rows],
         )
     ]  # fmt: skip
     if rows:
