@@ -156,3 +156,12 @@ class FakeGPU:
     def log_posterior(self, layout, state, priors):
         self.meet("log_posterior", state.sweep)
         return log_posterior(layout.corpus, State(layout.z, layout.n, state.sweep), priors)
+
+
+def installed(monkeypatch):
+    """Return a fake that chains find in place of a GPU."""
+    fake = FakeGPU()
+    monkeypatch.setattr("polyaurn.sampler.load_kernels", fake.load)
+    monkeypatch.setattr("polyaurn.devices.missing_for_gpu", lambda: None)
+    monkeypatch.setattr("polyaurn.gpu.toolkit.device_name", lambda: "a fake")
+    return fake

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import polyaurn
-from gpu_fake import DRIVER, OUT_OF_MEMORY, RUNTIME, FakeGPU
+from gpu_fake import DRIVER, OUT_OF_MEMORY, RUNTIME, installed
 from polyaurn import LDA, InputError
 from polyaurn.devices import check_device, missing_for_gpu
 from polyaurn.errors import DeviceError, DeviceWarning
@@ -40,10 +40,7 @@ SETTINGS = {
 
 @pytest.fixture
 def gpu(monkeypatch):
-    fake = FakeGPU()
-    monkeypatch.setattr("polyaurn.sampler.load_kernels", fake.load)
-    monkeypatch.setattr("polyaurn.devices.missing_for_gpu", lambda: None)
-    return fake
+    return installed(monkeypatch)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from gpu_fake import FakeGPU
+from gpu_fake import installed
 from polyaurn import InputError
 from polyaurn.errors import DeviceWarning
 from polyaurn.reproduce.estimate import Estimate
@@ -18,11 +18,7 @@ STATISTICS = ("sha256_of_z", "work_per_token", "phi_nonzeros", "mean_min", "held
 
 @pytest.fixture
 def gpu(monkeypatch):
-    fake = FakeGPU()
-    monkeypatch.setattr("polyaurn.sampler.load_kernels", fake.load)
-    monkeypatch.setattr("polyaurn.devices.missing_for_gpu", lambda: None)
-    monkeypatch.setattr("polyaurn.gpu.toolkit.device_name", lambda: "a fake")
-    return fake
+    return installed(monkeypatch)
 
 
 @pytest.fixture
