@@ -12,7 +12,7 @@ LONG = Shape(longest=0)  # every document is long
 
 _plant = partial(plant, package="polyaurn.gpu.twins")
 # The topic that was to be left out while drawing leaves afterwards.
-_TAKE_OUT = """@njit
+_TAKE_OUT = """@njit()
 def take_out(mine, c, k):
     for lane in range(len(c)):
         for p in range(lane, lane + c[lane] * len(c), len(c)):

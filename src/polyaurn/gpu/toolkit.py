@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from polyaurn.errors import InputError
+from polyaurn.machine_code import kept_while_fresh
 
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") == "1"
 _GONE = "row_stack"  # of NumPy
@@ -37,8 +38,12 @@ def _import_cuda() -> Any:
 
 
 cuda = _import_cuda()
-kernel = partial(cuda.jit, cache=True)  # compiled once, and kept on the disk
 device_function = partial(cuda.jit, device=True, **({} if SIMULATED else {"forceinline": True}))
+
+
+def kernel(function: Any) -> Any:
+    """Have a kernel compiled when it is first used, and kept on the disk."""
+    return kept_while_fresh(cuda.jit(function, cache=True))
 
 
 @cache

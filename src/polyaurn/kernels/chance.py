@@ -6,9 +6,9 @@ Each function draws from an address and returns the same number whoever calls it
 import math
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.tables import LARGEST_RATE, SLOTS
+from polyaurn.machine_code import njit
 from polyaurn.rng import MIX_1, MIX_2, WEYL
 
 _WEYL = np.uint64(WEYL)

@@ -17,12 +17,12 @@ Welling), whose law is near the posterior but not it, and depends on the number 
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.chance import bits, unit
 from polyaurn.kernels.collapsed_parts import topic_totals
 from polyaurn.kernels.counts import count
 from polyaurn.kernels.layout import Layout, even_ranges
+from polyaurn.machine_code import njit
 from polyaurn.mapping import empty
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I64, U16, Counts, Priors, Work

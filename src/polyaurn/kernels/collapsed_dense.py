@@ -5,11 +5,11 @@ It takes time O(K) a token and memory K by V, and is here to be read, and as an 
 """
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.chance import bits, unit
 from polyaurn.kernels.counts import count
 from polyaurn.kernels.layout import Layout
+from polyaurn.machine_code import njit
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I64, U16, Counts, Priors, Work, topic_word_matrix
 from polyaurn.workers import Workers

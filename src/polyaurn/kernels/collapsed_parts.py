@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from polyaurn.machine_code import njit
 from polyaurn.rng import Moment
 from polyaurn.state import I64, Counts, Priors
 from polyaurn.workers import Workers

@@ -4,9 +4,9 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.layout import Layout
+from polyaurn.machine_code import njit
 from polyaurn.mapping import empty
 from polyaurn.state import F64, I64, U16, Phi
 from polyaurn.workers import Workers

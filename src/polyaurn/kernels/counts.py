@@ -10,9 +10,9 @@ from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.layout import Layout, block_of
+from polyaurn.machine_code import njit
 from polyaurn.mapping import empty, release, zeros
 from polyaurn.state import I32, I64, NO_TOPIC, U16, Counts, Phi
 from polyaurn.workers import Workers

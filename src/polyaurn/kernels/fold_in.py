@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from polyaurn.kernels.chance import bits, log_of, unit
+from polyaurn.machine_code import njit
 from polyaurn.state import F64, I64, U16, Priors, topic_word_mass
 
 FNV, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)

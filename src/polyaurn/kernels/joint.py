@@ -3,7 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from polyaurn.machine_code import njit
 
 
 @njit(nogil=True, cache=True)

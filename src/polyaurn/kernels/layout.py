@@ -15,10 +15,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from polyaurn.corpus import Corpus
 from polyaurn.errors import InputError
+from polyaurn.machine_code import njit
 from polyaurn.mapping import release
 from polyaurn.rng import Purpose, below, bits, key
 from polyaurn.state import I32, I64, NO_TOPIC, SHARES, U8, U16, U32, WHOLE

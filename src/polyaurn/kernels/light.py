@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.collapsed_parts import no_counts, topic_totals
 from polyaurn.kernels.counts import count_words, replace_counts
@@ -27,6 +26,7 @@ from polyaurn.kernels.proposals import (
     from_alias,
     from_document,
 )
+from polyaurn.machine_code import njit
 from polyaurn.mapping import empty
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import F64, I64, NO_TOPIC, U16, Counts, Priors, Work

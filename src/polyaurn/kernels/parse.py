@@ -5,7 +5,8 @@ return where it starts; the caller says in words what is wrong with it.
 """
 
 import numpy as np
-from numba import njit
+
+from polyaurn.machine_code import njit
 
 NEWLINE, SPACE, TAB, RETURN, COLON, HASH = 10, 32, 9, 13, 58, 35
 _PLUS, _MINUS, _POINT, _E, _CAPITAL_E = 43, 45, 46, 101, 69

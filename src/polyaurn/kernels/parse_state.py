@@ -1,9 +1,9 @@
 """Lines of a MALLET state out of bytes: compiled, because there is one for each token."""
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.parse import NEWLINE, RETURN, SPACE
+from polyaurn.machine_code import njit
 
 _FNV, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _ZERO, _NINE = 48, 57

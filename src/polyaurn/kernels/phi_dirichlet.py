@@ -7,11 +7,11 @@ them by topic and walks the topics of the document (Magnusson et al. 2018).
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.chance import exp_of, log_gamma_draw
 from polyaurn.kernels.columns import finish_columns
 from polyaurn.kernels.layout import Layout
+from polyaurn.machine_code import njit
 from polyaurn.mapping import empty
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import Counts, Phi, Priors

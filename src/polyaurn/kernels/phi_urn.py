@@ -13,12 +13,12 @@ n + beta. The same holds for a topic whose row came out empty.
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.chance import below, bits, poisson_count, poisson_positive, poisson_rate, unit
 from polyaurn.kernels.columns import finish_columns
 from polyaurn.kernels.layout import Layout
 from polyaurn.kernels.tables import poisson_tables
+from polyaurn.machine_code import njit
 from polyaurn.mapping import empty
 from polyaurn.rng import Key, Moment, Purpose, key
 from polyaurn.state import F64, I32, I64, U16, Counts, Phi, Priors

@@ -1,9 +1,9 @@
 """Proposals of the Metropolis-Hastings samplers: from a document, and from alias tables."""
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.chance import bits, unit
+from polyaurn.machine_code import njit
 
 
 @njit(cache=True)

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.chance import bits as one_bits
 from polyaurn.kernels.chance import unit as one_unit
 from polyaurn.kernels.columns import from_prior
 from polyaurn.kernels.layout import block_of, clear_other_blocks
+from polyaurn.machine_code import njit
 from polyaurn.rng import Moment, Purpose, below, bits, key
 from polyaurn.state import I64, NO_TOPIC, U16, Phi
 from polyaurn.workers import Workers

@@ -1,7 +1,8 @@
 """Compiled counting of words and pairs of words that occur together."""
 
 import numpy as np
-from numba import njit
+
+from polyaurn.machine_code import njit
 
 
 @njit(nogil=True, cache=True)

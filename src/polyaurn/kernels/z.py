@@ -14,13 +14,13 @@ very many tokens, and models of very many topics, are visited in document order 
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.chance import bits, unit
 from polyaurn.kernels.columns import from_prior
 from polyaurn.kernels.counts import draw_and_count
 from polyaurn.kernels.layout import Layout, block_of
 from polyaurn.kernels.z_long import draw_documents
+from polyaurn.machine_code import njit
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I32, I64, U16, Counts, Phi, Priors, Work
 from polyaurn.workers import Workers

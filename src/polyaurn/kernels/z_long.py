@@ -5,10 +5,10 @@ topics, both in increasing order of topic, so that either walk gives the same ch
 """
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.chance import bits, unit
 from polyaurn.kernels.columns import from_prior
+from polyaurn.machine_code import njit
 
 
 @njit(nogil=True, cache=True)

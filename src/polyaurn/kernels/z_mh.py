@@ -14,12 +14,12 @@ A topic that the new Phi gives the word no weight in is left at the first propos
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from polyaurn.kernels.columns import from_prior
 from polyaurn.kernels.counts import draw_and_count
 from polyaurn.kernels.layout import Layout, block_of
 from polyaurn.kernels.proposals import chance_of, find_topic, from_document
+from polyaurn.machine_code import njit
 from polyaurn.rng import Moment, Purpose, key
 from polyaurn.state import I32, I64, U16, Counts, Phi, Priors, Work
 from polyaurn.workers import Workers

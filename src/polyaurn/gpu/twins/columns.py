@@ -1,9 +1,9 @@
 """Twins of how kernels read Phi; see `polyaurn.gpu.columns`."""
 
 import numpy as np
-from numba import njit
 
 from polyaurn.gpu.sizes import LENGTH_SHIFT, RECORD, TOPIC
+from polyaurn.machine_code import njit
 
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _LOW_32, _S32 = np.uint64(0xFFFFFFFF), np.uint64(32)

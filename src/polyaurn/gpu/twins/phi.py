@@ -1,7 +1,6 @@
 """Twins of the kernels that draw Phi; see `polyaurn.gpu.phi`."""
 
 import numpy as np
-from numba import njit
 
 from polyaurn.gpu.sizes import LANES, LENGTH_SHIFT, RECORD
 from polyaurn.gpu.twins.columns import guide_place, ones
@@ -17,6 +16,7 @@ from polyaurn.kernels.chance import (
 )
 from polyaurn.kernels.columns import LEAST_EXPONENT, WEIGHT_BITS, prior_weight
 from polyaurn.kernels.phi_urn import REDRAW
+from polyaurn.machine_code import njit
 
 _ONE, _S32, _LENGTH_SHIFT = np.uint64(1), np.uint64(32), np.uint64(LENGTH_SHIFT)
 

@@ -1,10 +1,10 @@
 """Twins of the kernels for the log posterior; see `polyaurn.gpu.score`."""
 
 import numpy as np
-from numba import njit
 
 from polyaurn.gpu.sizes import LANES, TOPIC
 from polyaurn.kernels.joint import log_rising
+from polyaurn.machine_code import njit
 
 
 @njit(cache=True)

@@ -1,11 +1,11 @@
 """Twins of kernels over tokens and documents; see `polyaurn.gpu.tokens`."""
 
 import numpy as np
-from numba import njit
 
 from polyaurn.gpu.sizes import LANES
 from polyaurn.gpu.twins.columns import from_prior
 from polyaurn.kernels.chance import below, bits, unit
+from polyaurn.machine_code import njit
 from polyaurn.state import NO_TOPIC
 
 _NOTHING = 0xFFFFFFFF  # sorts behind every topic

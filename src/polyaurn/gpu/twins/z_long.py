@@ -1,11 +1,11 @@
 """Twin of the z step for long documents; see `polyaurn.gpu.z_long`."""
 
 import numpy as np
-from numba import njit
 
 from polyaurn.gpu.sizes import LANES
 from polyaurn.gpu.twins.columns import column_of, from_prior
 from polyaurn.kernels.chance import bits, unit
+from polyaurn.machine_code import njit
 
 _UNIT = np.uint64(1)
 

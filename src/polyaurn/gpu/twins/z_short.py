@@ -1,11 +1,11 @@
 """Twin of the z step for short documents; see `polyaurn.gpu.z_short`."""
 
 import numpy as np
-from numba import njit
 
 from polyaurn.gpu.sizes import DENSE_AT_ONCE, ONE, PACKED_AT_ONCE, TOPIC
 from polyaurn.gpu.twins.columns import from_prior, weight_of
 from polyaurn.kernels.chance import bits, unit
+from polyaurn.machine_code import njit
 
 _UNIT = np.uint64(1)
 
