@@ -95,8 +95,6 @@ def free_bytes() -> int:
 
 def device_name() -> str:
     """Return what the GPU is called."""
-    if SIMULATED:
-        return "simulated"
     name: bytes = cupy().cuda.runtime.getDeviceProperties(0)["name"]
     return name.decode()
 

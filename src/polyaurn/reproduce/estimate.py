@@ -44,11 +44,14 @@ def try_samplers(cells: Iterable[Cell], known: Trial) -> Trial:
     asked = {_key(c): c for c in cells if c.sampler}
     found, corpora = dict(known), dict[str, Any]()
     for name in sorted(asked.keys() - found.keys()):
-        _, _, sampler, topics, *_, device = asked[name]
-        if device not in corpora:
-            corpora[device] = generate(DOCUMENTS[device], WORDS, 20, LENGTH)
-        few = Cell("chain", None, sampler, topics, sweeps=TRIAL_SWEEPS, device=device)
-        times = [(info.phi_seconds, info.z_seconds) for _, info in sweeps_of(few, corpora[device])]
+        cell = asked[name]
+        if cell.device not in corpora:
+            corpora[cell.device] = generate(DOCUMENTS[cell.device], WORDS, 20, LENGTH)
+        few = Cell(
+            "chain", None, cell.sampler, cell.topics, sweeps=TRIAL_SWEEPS, device=cell.device
+        )
+        chain = sweeps_of(few, corpora[cell.device])
+        times = [(info.phi_seconds, info.z_seconds) for _, info in chain]
         phi, z = (min(part) for part in zip(*times, strict=True))
         found[name] = {"phi": phi, "z": z}
     return found

@@ -129,7 +129,7 @@ class Plan(NamedTuple):
     """All cells of a run, by figure.
 
     `main` is the largest corpus and `least` the smallest; `sparse` is the one that is cut.
-    `device` is where chains run that are compared with no other program's samplers.
+    `device` is where chains run, but for comparisons of algorithms and of numbers of cores.
     """
 
     scale: str
