@@ -1,0 +1,122 @@
+"""Small runs whose topics must stay the same in every byte from one version to the next.
+
+``python tests/support/same_bytes.py`` prints their hashes. Those of version 0.1 are kept in
+``tests/survival/version_0_1/hashes.json``; a change of them is a change of every user's results.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import polyaurn
+
+
+def corpus_of(n_documents: int, n_words: int, length: int) -> polyaurn.Corpus:
+    """Return a corpus made by whole numbers only, the same on every machine."""
+    i = np.arange(n_documents * length, dtype=np.uint64)
+    i = (i + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    i = (i ^ (i >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    i = (i ^ (i >> np.uint64(27))) >> np.uint64(33)
+    document = np.repeat(np.arange(n_documents), length)
+    spread = (i % np.uint64(n_words)) * ((i >> np.uint64(16)) % np.uint64(n_words))
+    word = (spread // np.uint64(n_words)).astype(np.int64)
+    word = (word + 3 * (document % 5)) % n_words
+    ones = np.ones(len(word), np.int64)
+    return polyaurn.Corpus.from_matrix(
+        sp.coo_matrix((ones, (document, word)), shape=(n_documents, n_words)).tocsr()
+    )
+
+
+def small() -> polyaurn.Corpus:
+    return corpus_of(60, 40, 30)
+
+
+def large() -> polyaurn.Corpus:
+    return corpus_of(1500, 500, 400)  # 600,000 tokens: growth begins with a quarter of them
+
+
+def long() -> polyaurn.Corpus:
+    return corpus_of(3, 50, 70_000)  # documents of more than 65,535 tokens
+
+
+def seeds() -> Any:
+    pseudo = sp.lil_matrix((7, 40), dtype=np.int64)
+    pseudo[2, [1, 5, 9]] = 20
+    return pseudo.tocsr()
+
+
+CASES: dict[str, tuple[Any, dict[str, Any], int]] = {
+    sampler: (small, {"n_components": 7, "sampler": sampler, "n_jobs": 1}, 12)
+    for sampler in (
+        "polya-urn", "partially-collapsed", "polya-urn-mh", "collapsed", "light", "collapsed-dense",
+    )
+} | {
+    "random start": (small, {"n_components": 7, "warm_start": "random"}, 9),
+    "four draws of Phi": (small, {"n_components": 7, "phi_refreshes": 4}, 9),
+    "four exact draws of Phi": (
+        small, {"n_components": 7, "phi_refreshes": 4, "sampler": "partially-collapsed"}, 6,
+    ),
+    "many topics": (small, {"n_components": 300}, 6),
+    "very many topics": (small, {"n_components": 2500}, 4),
+    "growth": (large, {"n_components": 20, "warm_start": "grow"}, 20),
+    "long documents": (long, {"n_components": 9}, 3),
+    "vector priors": (
+        small,
+        {
+            "n_components": 7,
+            "doc_topic_prior": [0.01, 0.1, 0.2, 1.0, 3.0, 0.5, 0.25],
+            "topic_word_prior": [0.01 + 0.005 * v for v in range(40)],
+        },
+        9,
+    ),
+    "learned priors": (
+        small, {"n_components": 7, "learn_priors_every": 2, "warm_start": "random"}, 9,
+    ),
+    "seeds": (small, {"n_components": 7, "pseudo_counts": seeds()}, 9),
+    "exact seeds": (
+        small, {"n_components": 7, "pseudo_counts": seeds(), "sampler": "partially-collapsed"}, 9,
+    ),
+    "proposals": (small, {"n_components": 7, "sampler": "light", "mh_steps": 4, "n_jobs": 1}, 9),
+}  # fmt: skip
+
+
+def digest(*arrays: Any) -> str:
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:32]
+
+
+def run(case: str, **more: Any) -> dict[str, Any]:
+    """Return the hash of the topics at the end of a run, and its last log posterior."""
+    make, options, n_sweeps = CASES[case]
+    given = {"max_iter": n_sweeps, "random_state": 11, **options, **more}
+    chain = polyaurn.sweeps(make(), **given)
+    for state, info in chain:
+        topics = np.array(state.z) if info.sweep == n_sweeps else None
+    return {"topics": digest(topics), "log_posterior": info.log_posterior}
+
+
+def use() -> dict[str, Any]:
+    """Return hashes of what is computed from a model: mixtures, scores, posterior draws."""
+    corpus = small()
+    lda = polyaurn.LDA(7, max_iter=30, random_state=3, verbose=False).fit(corpus)
+    scores = polyaurn.evaluate.left_to_right(lda.model_, corpus, 5, random_state=2)
+    completion = polyaurn.evaluate.document_completion(lda.model_, corpus, random_state=2)
+    posterior = polyaurn.LDA(5, max_iter=10, random_state=3, verbose=False).sample_posterior(
+        corpus, chains=1, draws=4, thin=2
+    )
+    return {
+        "mixtures": digest(lda.transform(corpus)),
+        "left_to_right": scores.per_token,
+        "completion": completion.per_token,
+        "posterior_sizes": digest(np.asarray(posterior.topic_sizes)),
+    }
+
+
+if __name__ == "__main__":
+    hashes: dict[str, Any] = {case: run(case) for case in CASES}
+    print(json.dumps({"chains": hashes, "use": use()}, indent=1))
