@@ -15,7 +15,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev lint docs
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 	$(BIN)/python -m pytest -m "not slow" -n 2 --cov --cov-report=
-	$(BIN)/python -m coverage run --append tests/gpu_simulator.py
+	$(BIN)/python -m coverage run --append tests/support/gpu_simulator.py
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m plain --cov --cov-append --cov-report=term --cov-fail-under=95
 
 fast: $(VENV)/installed-dev

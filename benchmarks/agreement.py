@@ -14,9 +14,9 @@ import numpy as np
 
 from common import open_corpus, write_result
 from polyaurn import sweeps
-from polyaurn.diagnostics import log_posterior
-from polyaurn.kernels.joint import score_documents
-from polyaurn.state import doc_topic_matrix, make_priors
+from polyaurn.backends.cpu.log_posterior import score_documents
+from polyaurn.chain.state import doc_topic_matrix, make_priors
+from polyaurn.evaluate.diagnostics import log_posterior
 
 ALPHA, BETA = 0.1, 0.01
 SAMPLERS = ("polya-urn", "partially-collapsed")

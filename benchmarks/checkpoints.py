@@ -11,7 +11,7 @@ from pathlib import Path
 
 from common import open_corpus, write_result
 from polyaurn import LDA
-from polyaurn.store.checkpoints import FOLDER, Checkpoints
+from polyaurn.training.checkpoints import FOLDER, Checkpoints
 
 
 def main() -> None:

@@ -79,7 +79,7 @@ def in_own_process(program: str, arguments: dict[str, Any]) -> Any:
 
 def machine_with_gpu() -> dict[str, Any]:
     """Describe the machine and its GPU."""
-    from polyaurn.gpu.toolkit import cupy
+    from polyaurn.backends.gpu.toolkit import cupy
 
     runtime = cupy().cuda.runtime
     name = runtime.getDeviceProperties(0)["name"].decode()

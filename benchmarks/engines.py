@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from polyaurn import Corpus, sweeps
-from polyaurn.kernels import SAMPLERS
-from polyaurn.state import State, make_priors, topic_word_matrix
+from polyaurn.backends.registry import SAMPLERS
+from polyaurn.chain.state import State, make_priors, topic_word_matrix
 
 ALPHA, BETA = 0.1, 0.01
 RIVALS = tuple(name for name in SAMPLERS if name != "polya-urn")  # by their own names
@@ -46,7 +46,7 @@ class Ours:
 
     def log_posterior(self) -> float | None:
         """Return log p(w, z), or None while not all documents are in."""
-        from polyaurn.diagnostics import log_posterior
+        from polyaurn.evaluate.diagnostics import log_posterior
 
         priors = make_priors(ALPHA, BETA, self._topics, self._corpus.n_words)
         whole = self.state.share == 64
@@ -154,9 +154,9 @@ def make_engine(
 
 def score(ptr: np.ndarray, word: np.ndarray, z: np.ndarray, topics: int, corpus: Corpus) -> float:
     """Return log p(w, z) of a peer's state, by our own function."""
-    from polyaurn.diagnostics import log_posterior
-    from polyaurn.kernels import load_kernels
-    from polyaurn.workers import Workers
+    from polyaurn.backends.registry import load_kernels
+    from polyaurn.base.threads import Workers
+    from polyaurn.evaluate.diagnostics import log_posterior
 
     order = np.lexsort((word, np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))))
     same = Corpus(ptr, word[order].astype(np.int32), corpus.vocab)

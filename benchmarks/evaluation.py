@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from common import open_corpus, write_result
 from engines import ALPHA, BETA, make_engine
 from polyaurn import Corpus, TopicModel
+from polyaurn.chain.state import make_priors
 from polyaurn.evaluate import coherence, document_completion, left_to_right
-from polyaurn.state import make_priors
 
 
 def topics_of_tomotopy(train: Corpus, topics: int, threads: int, sweeps: int) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from polyaurn.urnfile import UrnWriter
+from polyaurn.corpus.urn_file import UrnWriter
 
 TRUE_TOPICS, SAMPLE = 500, 1 << 16
 DOCUMENTS_A_PIECE = 20_000
@@ -49,7 +49,7 @@ def write_generated(path: Path, D: int, V: int, mean_length: float, threads: int
 
 
 def _numbered(D: int):
-    from polyaurn.naming import Numbered
+    from polyaurn.corpus.names import Numbered
 
     return Numbered(D)
 

@@ -16,13 +16,13 @@ import numpy as np
 from numba import float64, int64, uint16
 
 import polyaurn
-import polyaurn.kernels
+import polyaurn.backends.registry
 from common import write_result
-from polyaurn.gpu import toolkit
-from polyaurn.gpu.chance import below, bits, unit
-from polyaurn.gpu.toolkit import cuda
-from polyaurn.rng import Purpose, key
-from polyaurn.state import State, make_priors
+from polyaurn.backends.gpu import toolkit
+from polyaurn.backends.gpu.toolkit import cuda
+from polyaurn.backends.gpu.variates import below, bits, unit
+from polyaurn.base.rng import Purpose, key
+from polyaurn.chain.state import State, make_priors
 
 TOPICS, CONCENTRATION, ZIPF, SHIFT = 500, 3000.0, 1.02, 8.0
 RESTAURANT, NOISE = 5.0, 0.1
@@ -96,7 +96,7 @@ def generate(D: int, V: int, seed: int = 1):
 def time_sweeps(corpus, K: int, z, n_sweeps: int, sampler: str = "polya-urn"):
     """Return what every sweep took, in milliseconds of CUDA events, and how sparse it was."""
     xp = toolkit.array_module()
-    kernels = polyaurn.kernels.load_kernels(sampler, device="gpu")
+    kernels = polyaurn.backends.registry.load_kernels(sampler, device="gpu")
     priors = make_priors(0.1, 0.01, K, corpus.n_words)
     layout = kernels.make_layout(corpus, K)
     if z is None:

@@ -20,8 +20,8 @@ import numpy as np
 
 from common import write_result
 from polyaurn import LDA, Corpus, TopicModel, datasets
+from polyaurn.base.threads import count_threads
 from polyaurn.evaluate import left_to_right
-from polyaurn.workers import count_threads
 
 SIZES = {"train": 20_000, "words": 20_000, "inferred": 10_000, "scored": 1_000, "length": 100.0}
 TINY = {"train": 100, "words": 80, "inferred": 40, "scored": 10, "length": 20.0}

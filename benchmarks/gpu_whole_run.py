@@ -15,8 +15,8 @@ from pathlib import Path
 from common import write_result
 from gpu import generate
 from polyaurn import read_corpus, sweeps
-from polyaurn.gpu import toolkit
-from polyaurn.urnfile import write_urn
+from polyaurn.backends.gpu import toolkit
+from polyaurn.corpus.urn_file import write_urn
 
 
 def run(path: Path, K: int, n_sweeps: int, every: int) -> dict:

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import polyaurn
-from polyaurn.state import phi_matrix, topic_word_matrix
+from polyaurn.chain.state import phi_matrix, topic_word_matrix
 
 HERE = Path(__file__).resolve().parent
 COLOURS = plt.get_cmap("tab10").colors

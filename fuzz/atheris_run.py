@@ -17,7 +17,7 @@ with atheris.instrument_imports(include=["polyaurn"]):
     from mutations import GZIP_WAYS, TEXT_WAYS, good_files, pack_a_bomb
     from targets import TARGETS
 
-    from polyaurn import files
+    from polyaurn.files import reading as files
 
 MEMORY = 1 << 30
 

@@ -16,7 +16,7 @@ import numpy as np
 from targets import BETWEEN_FILES, WORDS, place, saved_checkpoint, saved_model
 
 from polyaurn import Corpus
-from polyaurn.urnfile import write_urn
+from polyaurn.corpus.urn_file import write_urn
 
 NUMBERS = [
     b"-1", b"0", b"1", b"2", b"007", b"+3", b"65536", b"100000", b"2147483647", b"2147483648",

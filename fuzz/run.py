@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from mutations import good_files, hostile
 from targets import ACCEPTED, TARGETS, forget_places, remove_places
 
-from polyaurn import files
+from polyaurn.files import reading as files
 
 MEMORY = 1 << 30  # bytes that inputs may take beyond what the worker has at its start
 PATIENCE = 20  # seconds of processor time for one input; five times that by the clock

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from polyaurn import Corpus, InputError, exchange, import_corpus, load, read_corpus
-from polyaurn.model import TopicModel
-from polyaurn.naming import check_vocabulary
-from polyaurn.store.checkpoints import newest
+from polyaurn.corpus.names import check_vocabulary
+from polyaurn.model.model import TopicModel
+from polyaurn.training.checkpoints import newest
 
 WORDS = ("apple", "leaf", "tree", "river")
 ACCEPTED, REFUSED = "accepted", "refused"

@@ -1,13 +1,16 @@
 """What several tests share: small corpora, and the way to the large ones."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, datasets
+from polyaurn.cli import app
 
 SHARED = Path(__file__).resolve().parents[1] / ".." / "shared" / "corpora"
+TEXTS = ["cat dog cat", "dog cat bird", "planet star", "star moon planet", "moon star star"] * 8
 
 
 @pytest.fixture(scope="session")
@@ -44,3 +47,29 @@ def odd() -> Corpus:
 def trained(small) -> LDA:
     """Train on documents in which every word occurs; `corpus_` holds them."""
     return LDA(4, max_iter=40, verbose=False).fit(small.prune(min_count=1))
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Call the command line as the shell would; return exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["polyaurn", *map(str, arguments)])
+        try:
+            app.main()
+        except SystemExit as end:
+            code = end.code or 0
+        else:
+            code = 0
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def texts(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS) + "\n")
+    return path

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from laws import UNLIKELY, z_score
 from polyaurn import InputError, datasets
+from support.p_values import UNLIKELY, z_score
 
 
 def test_generate_is_reproducible_and_has_the_sizes_asked_for():

@@ -20,7 +20,7 @@ MODULES = [
     name
     for name in ["polyaurn"]
     + [m.name for m in pkgutil.walk_packages(polyaurn.__path__, "polyaurn.") if not m.ispkg]
-    if name != "polyaurn.cli"
+    if name != "polyaurn.cli.app"
 ]
 
 

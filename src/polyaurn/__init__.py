@@ -6,41 +6,48 @@ The public names below are loaded when first used, so that ``import polyaurn`` i
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from polyaurn._version import __version__
+from polyaurn.base.version import __version__
 
 if TYPE_CHECKING:
     from polyaurn import datasets as datasets
-    from polyaurn import diagnostics as diagnostics
     from polyaurn import evaluate as evaluate
     from polyaurn import exchange as exchange
     from polyaurn import plots as plots
-    from polyaurn import posterior as posterior
-    from polyaurn.comparing import compare
-    from polyaurn.corpus import Corpus
-    from polyaurn.errors import InputError
-    from polyaurn.estimator import LDA
-    from polyaurn.grid import topic_grid
-    from polyaurn.importing import import_corpus
-    from polyaurn.model import TopicModel
-    from polyaurn.readers import read_corpus
-    from polyaurn.report import write_report
-    from polyaurn.sampler import sweeps
-    from polyaurn.store import load
+    from polyaurn.base.errors import InputError
+    from polyaurn.chain.loop import sweeps
+    from polyaurn.corpus.conversion import import_corpus
+    from polyaurn.corpus.corpus import Corpus
+    from polyaurn.corpus.readers import read_corpus
+    from polyaurn.estimator.lda import LDA
+    from polyaurn.evaluate import diagnostics as diagnostics
+    from polyaurn.evaluate import posterior as posterior
+    from polyaurn.model.model import TopicModel
+    from polyaurn.model.storage import load
+    from polyaurn.pages.report import write_report
+    from polyaurn.studies.compare import compare
+    from polyaurn.studies.topic_grid import topic_grid
 
 _HOME = {
-    "Corpus": "polyaurn.corpus",
-    "InputError": "polyaurn.errors",
-    "LDA": "polyaurn.estimator",
-    "TopicModel": "polyaurn.model",
-    "compare": "polyaurn.comparing",
-    "import_corpus": "polyaurn.importing",
-    "load": "polyaurn.store",
-    "read_corpus": "polyaurn.readers",
-    "sweeps": "polyaurn.sampler",
-    "topic_grid": "polyaurn.grid",
-    "write_report": "polyaurn.report",
+    "Corpus": "polyaurn.corpus.corpus",
+    "InputError": "polyaurn.base.errors",
+    "LDA": "polyaurn.estimator.lda",
+    "TopicModel": "polyaurn.model.model",
+    "compare": "polyaurn.studies.compare",
+    "import_corpus": "polyaurn.corpus.conversion",
+    "load": "polyaurn.model.storage",
+    "read_corpus": "polyaurn.corpus.readers",
+    "sweeps": "polyaurn.chain.loop",
+    "topic_grid": "polyaurn.studies.topic_grid",
+    "write_report": "polyaurn.pages.report",
 }
-_MODULES = ("datasets", "diagnostics", "evaluate", "exchange", "plots", "posterior")
+_MODULES = {
+    "datasets": "polyaurn.datasets",
+    "diagnostics": "polyaurn.evaluate.diagnostics",
+    "evaluate": "polyaurn.evaluate",
+    "exchange": "polyaurn.exchange",
+    "plots": "polyaurn.plots",
+    "posterior": "polyaurn.evaluate.posterior",
+}
 
 __all__ = [
     "LDA",
@@ -68,7 +75,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     if name in _MODULES:
-        return import_module(f"polyaurn.{name}")
+        return import_module(_MODULES[name])
     raise AttributeError(f"module 'polyaurn' has no attribute {name!r}")
 
 

@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from polyaurn.corpus import Corpus
-from polyaurn.errors import InputError
-from polyaurn.rng import check_seed
-from polyaurn.state import F64, I64, U16, check_topics, make_priors
+from polyaurn.base.errors import InputError
+from polyaurn.base.rng import check_seed
+from polyaurn.chain.state import F64, I64, U16, check_topics, make_priors
+from polyaurn.corpus.corpus import Corpus
 
 _PACKAGES = ("numpy", "scipy", "sklearn")
 _NOT_DOCUMENTATION = {"test", "tests", "site-packages", "dist-packages", "lib2to3", "idlelib"}

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.corpus import Corpus
-from polyaurn.errors import InputError
-from polyaurn.state import F64, I64
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import F64, I64
+from polyaurn.corpus.corpus import Corpus
 
 EPSILON = 1e-12  # as in gensim
 WINDOWS = {"u_mass": 0, "c_uci": 10, "c_npmi": 10, "c_v": 110}  # tokens; 0 is the document
@@ -129,7 +129,7 @@ def _window_size(corpus: Any, measure: str, given: int | None) -> int:
 
 
 def _count(corpus: Any, number: dict[str, int], size: int, *, exact: bool) -> _Found:
-    from polyaurn.kernels.windows import count_windows
+    from polyaurn.evaluate.windows import count_windows
 
     if isinstance(corpus, Corpus):
         to_listed = np.array([number.get(word, -1) for word in corpus.vocab], np.int32)

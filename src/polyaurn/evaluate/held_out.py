@@ -5,9 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyaurn.devices import check_device
-from polyaurn.errors import InputError
-from polyaurn.inference import (
+from polyaurn.backends.devices import check_device
+from polyaurn.base.errors import InputError
+from polyaurn.base.events import tell, telling_of_ranges
+from polyaurn.base.rng import Purpose, check_seed, key
+from polyaurn.base.threads import Workers, count_threads
+from polyaurn.chain.state import F64, I64
+from polyaurn.model.inference import (
     BURN_IN,
     KEPT,
     Known,
@@ -16,11 +20,7 @@ from polyaurn.inference import (
     in_words_of,
     mean_counts,
 )
-from polyaurn.listening import tell, telling_of_ranges
-from polyaurn.model import TopicModel
-from polyaurn.rng import Purpose, check_seed, key
-from polyaurn.state import F64, I64
-from polyaurn.workers import Workers, count_threads
+from polyaurn.model.model import TopicModel
 
 
 class HeldOut(NamedTuple):
@@ -129,7 +129,7 @@ def score_documents(
     model: TopicModel, known: Known, particles: int, seed: int, workers: Workers, device: str
 ) -> tuple[F64, F64]:
     """Return log p(w) of documents and their errors, left to right; the device was checked."""
-    from polyaurn.kernels.fold_in import fix_topics, score_left_to_right
+    from polyaurn.backends.cpu.fold_in import fix_topics, score_left_to_right
 
     topics = fix_topics(model.topic_word_counts, model.priors)
     level, error = np.empty(len(known.tokens)), np.empty(len(known.tokens))
@@ -143,8 +143,8 @@ def score_documents(
     tell("compiling kernels")
     step = "scoring documents"
     if device == "gpu":
-        from polyaurn.gpu import new_documents
-        from polyaurn.gpu.failures import failures_named
+        from polyaurn.backends.gpu import new_documents
+        from polyaurn.backends.gpu.failures import failures_named
 
         on_done = telling_of_ranges(step, len(level))
         with failures_named("Score with device='cpu'."):
@@ -203,7 +203,7 @@ def document_completion(
     HeldOut
         Of the tokens scored, half of each document. Its errors are NaN: it is one estimate.
     """
-    from polyaurn.kernels.fold_in import fix_topics, score_tokens
+    from polyaurn.backends.cpu.fold_in import fix_topics, score_tokens
 
     device = check_device(device)
     fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)

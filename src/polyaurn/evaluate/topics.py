@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from polyaurn.chain.state import F64
 from polyaurn.evaluate.coherence import mimno_coherence
-from polyaurn.model import TopicModel
-from polyaurn.state import F64
+from polyaurn.model.model import TopicModel
 
 
 def topic_diagnostics(model: Any, corpus: Any = None, *, n_words: int = 10) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.corpus import Corpus
-from polyaurn.errors import InputError
+from polyaurn.base.errors import InputError
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.names import Numbered
 from polyaurn.exchange.parts import fitted, need_documents, word_probabilities
-from polyaurn.naming import Numbered
 
 
 def from_anndata(adata: Any, layer: str | None = None) -> Corpus:

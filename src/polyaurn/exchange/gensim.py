@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.errors import InputError
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import check_topics, topic_word_mass
 from polyaurn.exchange.parts import fitted, take_prior_out, topics_only
-from polyaurn.model import TopicModel
-from polyaurn.state import check_topics, topic_word_mass
+from polyaurn.model.model import TopicModel
 
 
 def from_gensim(lda: Any) -> TopicModel:

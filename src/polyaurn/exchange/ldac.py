@@ -6,8 +6,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from polyaurn.bagfiles import find_vocabulary
-from polyaurn.errors import InputError
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import F64, MAX_TOPICS
+from polyaurn.corpus.count_files import find_vocabulary
 from polyaurn.exchange.parts import (
     NOTHING,
     fitted,
@@ -17,10 +18,9 @@ from polyaurn.exchange.parts import (
     topics_only,
     word_probabilities,
 )
-from polyaurn.files import open_bytes
-from polyaurn.model import TopicModel
-from polyaurn.state import F64, MAX_TOPICS
-from polyaurn.wholefiles import PATH, check_new_file, new_file
+from polyaurn.files.atomic import PATH, check_new_file, new_file
+from polyaurn.files.reading import open_bytes
+from polyaurn.model.model import TopicModel
 
 _NUMBER = 64  # bytes that a number may take
 _CLOSE_TO_ONE = 1e-3

@@ -7,12 +7,12 @@ from typing import Any, BinaryIO, Literal, NamedTuple, overload
 
 import numpy as np
 
-from polyaurn.corpus import Corpus
-from polyaurn.errors import InputError
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import F64, I64, MAX_TOPICS, U16, doc_topic_matrix, make_priors
+from polyaurn.corpus.corpus import Corpus
 from polyaurn.exchange.parts import count_topics, read_line, shown, too_long
-from polyaurn.files import open_bytes
-from polyaurn.model import TopicModel
-from polyaurn.state import F64, I64, MAX_TOPICS, U16, doc_topic_matrix, make_priors
+from polyaurn.files.reading import open_bytes
+from polyaurn.model.model import TopicModel
 
 HEADER = "#doc source pos typeindex type topic"
 NO_NAME = "NA"
@@ -112,7 +112,7 @@ class _Tokens:
 
     def add(self, first_line: int, piece: bytes) -> None:
         """Read whole lines."""
-        from polyaurn.kernels.parse_state import parse_state
+        from polyaurn.exchange.mallet_state import parse_state
 
         text = np.frombuffer(piece, np.uint8)
         n = int(np.count_nonzero(text == 10))

@@ -10,13 +10,13 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from polyaurn.corpus import Corpus
-from polyaurn.errors import InputError
+from polyaurn.base.errors import InputError
+from polyaurn.base.events import told
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.names import Numbered
 from polyaurn.exchange.mallet_read import HEADER, NO_NAME
 from polyaurn.exchange.parts import check_belongs, fitted, one_number
-from polyaurn.listening import told
-from polyaurn.naming import Numbered
-from polyaurn.wholefiles import check_new_file, new_file
+from polyaurn.files.atomic import check_new_file, new_file
 
 
 def write_mallet_state(

@@ -7,11 +7,11 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.corpus import Corpus
-from polyaurn.errors import InputError
-from polyaurn.model import TopicModel
-from polyaurn.naming import Numbered, check_vocabulary
-from polyaurn.state import F64, check_topics, doc_topic_matrix, make_priors, topic_word_mass
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import F64, check_topics, doc_topic_matrix, make_priors, topic_word_mass
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.names import Numbered, check_vocabulary
+from polyaurn.model.model import TopicModel
 
 NOTHING = math.exp(-100)  # the probability that LDA-C gives to what does not occur
 _ROUNDING = 1e-9

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.errors import InputError
+from polyaurn.base.errors import InputError
 from polyaurn.exchange.parts import check_belongs, fitted, word_probabilities
-from polyaurn.inference import in_words_of
+from polyaurn.model.inference import in_words_of
 
 
 def pyldavis_arguments(model: Any, corpus: Any) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.errors import InputError
+from polyaurn.base.errors import InputError
 from polyaurn.exchange.parts import fitted, one_number, take_prior_out, topics_only, word_weights
-from polyaurn.model import TopicModel
+from polyaurn.model.model import TopicModel
 
 
 def from_sklearn(lda: Any, feature_names: Iterable[str]) -> TopicModel:

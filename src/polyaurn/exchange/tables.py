@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from polyaurn.exchange.parts import fitted, need_documents
-from polyaurn.mixturefiles import need_pyarrow
-from polyaurn.views.words import ranked_words
-from polyaurn.wholefiles import PATH, check_new_file, new_file
+from polyaurn.files.atomic import PATH, check_new_file, new_file
+from polyaurn.model.mixture_files import need_pyarrow
+from polyaurn.model.tables.words import ranked_words
 
 SUFFIXES = (".csv", ".parquet")
 

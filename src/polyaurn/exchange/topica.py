@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.corpus import Corpus
-from polyaurn.errors import InputError
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import F64, I64
+from polyaurn.corpus.corpus import Corpus
 from polyaurn.exchange.parts import fitted, need_documents, word_probabilities
-from polyaurn.model import TopicModel
-from polyaurn.state import F64, I64
-from polyaurn.views.labels import labels_of
+from polyaurn.model.model import TopicModel
+from polyaurn.model.tables.labels import labels_of
 
 
 class ForTopica:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.errors import InputError
-from polyaurn.model import TopicModel
+from polyaurn.base.errors import InputError
+from polyaurn.model.model import TopicModel
 from polyaurn.plots.paper import fitted, need_documents, new_axes, pick_topics, short_name
 
 DOCUMENTS, TOPICS = 30, 20

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.model.topic_map import topic_map
 from polyaurn.plots.paper import COLOURS, PALE, fitted, new_axes, topic_label
-from polyaurn.topic_map import topic_map
 
 LABELLED = 12  # largest topics that get their words, where there is room
 NUMBERED = 80  # largest topics that get their numbers, where there is room
@@ -28,7 +28,7 @@ def plot_map(model: Any, *, labelled: int = LABELLED, ax: Any = None) -> Any:
     Returns
     -------
     matplotlib Axes
-        With the picture. Positions are those of `polyaurn.topic_map.topic_map`.
+        With the picture. Positions are those of `polyaurn.model.topic_map.topic_map`.
     """
     trained = fitted(model)
     placed = topic_map(trained)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.charts import COLOURS
-from polyaurn.errors import InputError
+from polyaurn.base.errors import InputError
 from polyaurn.exchange.parts import fitted
-from polyaurn.model import TopicModel
+from polyaurn.model.model import TopicModel
+from polyaurn.pages.charts import COLOURS
 
 GREY, PALE = "#5f5f5f", "#e3e3e3"
 STYLES = ("-", "--", ":", "-.")  # after the colours are used up

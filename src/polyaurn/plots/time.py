@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.errors import InputError
-from polyaurn.model import TopicModel
+from polyaurn.base.errors import InputError
+from polyaurn.model.model import TopicModel
 from polyaurn.plots.paper import (
     COLOURS,
     PALE,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from polyaurn.errors import InputError
-from polyaurn.model import TopicModel
+from polyaurn.base.errors import InputError
+from polyaurn.model.model import TopicModel
 from polyaurn.plots.paper import COLOURS, GREY, PALE, STYLES, fitted, new_axes, short
 
 

@@ -1,0 +1,37 @@
+"""What samplers share in which Phi is integrated out: the counts stand in its place."""
+
+from typing import Any
+
+import numpy as np
+
+from polyaurn.base.compilation import njit
+from polyaurn.base.rng import Moment
+from polyaurn.base.threads import Workers
+from polyaurn.chain.state import I64, Counts, Priors
+
+
+def hold_counts(
+    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Workers
+) -> Counts:
+    """Draw nothing: topics are drawn given the counts themselves."""
+    return counts
+
+
+def no_counts(n_words: int) -> Counts:
+    """Return the counts of no documents."""
+    zeros = np.zeros(n_words, np.int64)
+    return Counts(zeros, zeros, np.empty(0, np.uint16), np.empty(0, np.int32))
+
+
+def topic_totals(counts: Counts, n_topics: int) -> I64:
+    """Return the number of tokens of each topic."""
+    totals = np.zeros(n_topics, np.int64)
+    _add_up(*counts, totals)
+    return totals
+
+
+@njit(nogil=True, cache=True)
+def _add_up(first, last, topic, number, totals):
+    for v in range(len(first)):
+        for j in range(first[v], last[v]):
+            totals[topic[j]] += number[j]

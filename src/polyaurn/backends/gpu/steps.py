@@ -1,0 +1,210 @@
+"""The steps of a sweep on the GPU: a kernel set like any other, under the one loop.
+
+Topics and counts stay on the device and are changed in place. What the loop hands on as `z` and
+counts are tickets for them: `numpy.asarray(z)` and `counts.on_host()` copy them while they are
+current.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from polyaurn.backends.gpu import tokens, toolkit
+from polyaurn.backends.gpu.buckets import BLOCK, EDGES, WARPS, Bucket, long_batches, shape_for
+from polyaurn.backends.gpu.layout import Chunk, Layout
+from polyaurn.backends.gpu.sizes import LONGEST, WARP
+from polyaurn.backends.gpu.tickets import DeviceCounts, DeviceTopics
+from polyaurn.backends.gpu.z_long import z_long
+from polyaurn.backends.gpu.z_short import z_short
+from polyaurn.base.rng import Moment, Purpose, key
+from polyaurn.chain.state import Counts, Priors, Work
+
+# What kernels of a z step tell: the work, how many documents stopped, the most topics by bucket.
+FIRST_BUCKET, RESUMED = 2, len(EDGES)
+WORK = FIRST_BUCKET + RESUMED + 1
+
+
+def make_layout(
+    corpus: Any, n_topics: int, workers: Any = None, *, full_columns: bool = False
+) -> Layout:
+    """Bring a corpus to the device."""
+    layout = Layout(corpus, n_topics, full_columns)
+    size = corpus.n_words * n_topics
+    layout.n = toolkit.hand(toolkit.array_module().zeros(size, np.uint32))
+    return layout
+
+
+make_full_layout = partial(make_layout, full_columns=True)
+
+
+def start(layout: Layout, seed: int, blocks: Any = None) -> DeviceTopics:
+    """Draw first topics uniformly; documents of other blocks have none."""
+    from polyaurn.backends.cpu.start import uniform_topics
+
+    layout.version += 1
+    if blocks is not None:  # a share of the documents: the CPU's way is simple, and seldom needed
+        layout.take_topics(uniform_topics(layout, seed, blocks))
+        return DeviceTopics(layout)
+    layout.forget_lists()
+    chance = key(seed, 0, Purpose.START)
+
+    def draw(chunk: Chunk, stream: Any) -> None:
+        grid = -(-len(chunk.z) // 256)
+        tokens.draw_uniform[grid, 256, stream](
+            chunk.z, np.int64(chunk.begin), np.int32(layout.n_topics), *chance
+        )
+
+    layout.over_chunks(draw, changes_z=True)
+    return DeviceTopics(layout)
+
+
+def count(layout: Layout, z: Any, workers: Any = None) -> DeviceCounts:
+    """Count topics of each word from scratch; topics from the CPU are copied first."""
+    if not isinstance(z, DeviceTopics):
+        layout.take_topics(z)
+    layout.version += 1
+    toolkit.array_module().asarray(layout.n)[:] = 0
+
+    def add(chunk: Chunk, stream: Any) -> None:
+        grid = -(-len(chunk.z) // 256)
+        tokens.count_tokens[grid, 256, stream](
+            chunk.word, chunk.z, layout.n, np.int32(layout.n_topics)
+        )
+
+    layout.over_chunks(add, changes_z=False)
+    toolkit.synchronise()
+    if isinstance(z, DeviceTopics):
+        z.version = layout.version
+    return DeviceCounts(layout)
+
+
+def count_blocks(layout: Layout, z: Any, counts: Any, blocks: Any, workers: Any = None) -> Any:
+    """Return the counts of all: on the device they follow every change of a topic."""
+    return counts
+
+
+def replace_counts(layout: Layout, counts: Any, old: Any, new: Any, workers: Any = None) -> Any:
+    """Return the counts after a part was drawn, or with pseudo-counts added."""
+    if not isinstance(new, Counts):
+        return new
+    xp = toolkit.array_module()
+    if layout.constants.get("pseudo", (None,))[0] is not new:
+        word = np.repeat(np.arange(layout.n_words), new.last - new.first)
+        inside = np.concatenate([np.arange(a, b) for a, b in zip(new.first, new.last, strict=True)])
+        cells = word * layout.n_topics + new.topic[inside]
+        numbers = new.number[inside].astype(np.uint32)
+        layout.constants["pseudo"] = (new, (xp.asarray(cells), xp.asarray(numbers)))
+    cells, numbers = layout.constants["pseudo"][1]
+    n = xp.array(xp.asarray(counts.n))
+    n[cells] += numbers
+    return DeviceCounts(layout, toolkit.hand(n))
+
+
+def enter(
+    layout: Layout, z: Any, phi: Any, seed: int, sweep: Moment, workers: Any, blocks: Any
+) -> DeviceTopics:
+    """Give tokens of these blocks that have no topic one from the prior's part of Phi."""
+    chance = key(seed, sweep, Purpose.ENTER)
+
+    def join(chunk: Chunk, stream: Any) -> None:
+        order, _, _ = layout.visit(chunk, blocks)
+        if len(order):
+            tokens.enter_documents[-(-len(order) // WARPS), BLOCK, stream](
+                order, np.int64(len(order)), chunk.doc_ptr, chunk.word, chunk.z,
+                np.int64(chunk.begin), phi.record, phi.guide, phi.prior, layout.n,
+                np.int32(layout.n_topics), *chance,
+            )  # fmt: skip
+
+    layout.over_chunks(join, changes_z=True)
+    layout.version += 1
+    layout.forget_lists()
+    return DeviceTopics(layout)
+
+
+def draw_z(
+    layout: Layout,
+    z: Any,
+    phi: Any,
+    priors: Priors,
+    seed: int,
+    sweep: Moment,
+    workers: Any = None,
+    blocks: Any = None,
+    into: Any = None,
+) -> tuple[DeviceTopics, DeviceCounts, Work]:
+    """Draw topics given Phi, in place; documents of other blocks keep theirs."""
+    xp = toolkit.array_module()
+    work = layout.room("work", WORK, np.uint64, zeros=True)
+    progress = layout.room("progress", layout.most_documents, np.uint32)
+    stopped = layout.room("stopped", layout.most_documents, np.uint32)
+    address = (*key(seed, sweep, Purpose.Z), *key(seed, sweep, Purpose.PRIOR))
+    name = b"all" if blocks is None else blocks.tobytes()
+    lists_are_there = name in layout.listed and not layout.streams
+    toolkit.synchronise()
+
+    def draw(chunk: Chunk, stream: Any) -> None:
+        order, buckets, n_long = layout.visit(chunk, blocks)
+        sides = [layout.stream(number) for number in range(len(buckets))]
+        toolkit.wait_for(stream)  # the chunk has come; the next one is on its way meanwhile
+
+        def finish() -> None:
+            for side in (*sides, stream):
+                toolkit.wait_for(side)
+
+        base, K = np.int64(chunk.begin), np.int32(layout.n_topics)
+        columns = (phi.guide, phi.prior)
+        for low, high in long_batches(n_long, layout.n_topics):
+            toolkit.wait_for(stream)  # which has an order of its own
+            counts = layout.room("long", (high - low) * layout.n_topics, np.uint32, zeros=True)
+            toolkit.wait_for(0)
+            z_long(layout.dense)[-(-(high - low) // WARPS), BLOCK, stream](
+                order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.word, chunk.z, counts,
+                base, phi.record, phi.weight, *columns, phi.topic, layout.n, K, *address, work,
+            )  # fmt: skip
+        if not lists_are_there:
+            for bucket, side in zip(buckets, sides, strict=True):
+                tokens.list_bucket(chunk, order, bucket, side)
+        if (chunk.first, name) not in layout.most_listed:
+            finish()
+            layout.most_listed[chunk.first, name] = _most_listed(chunk, order, buckets)
+        most_listed = layout.most_listed[chunk.first, name]
+        seen = (chunk.doc_ptr, chunk.word, chunk.z, chunk.lists, chunk.listed, base, phi.record,
+                phi.rows, phi.weight, *columns, layout.n, K, np.int32(layout.width))  # fmt: skip
+
+        def launch(here: Any, side: Any, most: int, bucket: Bucket, number: int) -> None:
+            resumes = number == RESUMED
+            shape = shape_for(most, bucket.longest, bucket.log_lanes, layout.n_topics, layout.dense)
+            grid = -(-(len(here) << bucket.log_lanes) // shape.block)
+            kernel = z_short(bucket.log_lanes, layout.dense, shape.block, shape.batch, resumes)
+            kernel[grid, shape.block, side, shape.shared](
+                here, np.int64(len(here)), *seen, np.int32(shape.room),
+                *address, progress, stopped, work, np.int32(FIRST_BUCKET + number),
+            )  # fmt: skip
+
+        for number, bucket in enumerate(buckets):
+            here = order[bucket.begin : bucket.end]
+            launch(here, sides[number], most_listed[number], bucket, number)
+        finish()
+        told = toolkit.to_host(xp.asarray(work)[:WORK])
+        if told[1]:  # lists that found no room
+            launch(stopped[: int(told[1])], stream, LONGEST, Bucket(0, 0, LONGEST, WARP), RESUMED)
+            finish()
+            told = toolkit.to_host(xp.asarray(work)[:WORK])
+        most = np.maximum(told[FIRST_BUCKET:-1], told[-1])
+        layout.most_listed[chunk.first, name] = most.tolist()
+        xp.asarray(work)[1:WORK] = 0
+        toolkit.wait_for(0)  # the next chunk has a stream of its own
+
+    layout.over_chunks(draw, changes_z=True)
+    layout.listed.add(name)
+    layout.version += 1
+    done = int(toolkit.to_host(xp.asarray(work)[:1])[0])
+    return DeviceTopics(layout), DeviceCounts(layout), Work(done)
+
+
+def _most_listed(chunk: Chunk, order: Any, buckets: list[Bucket]) -> list[int]:
+    """Return the most topics that a document of each bucket has."""
+    xp = toolkit.array_module()
+    listed, order = xp.asarray(chunk.listed), xp.asarray(order)
+    return [int(listed[order[bucket.begin : bucket.end]].max()) for bucket in buckets]

@@ -1,0 +1,276 @@
+"""The samplers of the paper in plain NumPy: slow on purpose, dense, and the oracle for ever.
+
+Formulas stand as in the paper. Draws have the same addresses as in the compiled kernels, so
+that both give the same bytes.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from polyaurn.backends.cpu import layout as derived_layout
+from polyaurn.backends.tables import LARGEST_RATE, SLOTS, poisson_tables
+from polyaurn.base.rng import Key, Moment, Purpose, below, bits, key, open_unit, unit
+from polyaurn.chain.state import F64, I64, NO_TOPIC, U16, Counts, Phi, Priors, Work
+from polyaurn.corpus.corpus import Corpus
+
+
+class ReferenceLayout:
+    """A corpus and a number of topics; only the blocks that documents belong to are derived."""
+
+    def __init__(self, corpus: Corpus, n_topics: int) -> None:
+        derived = derived_layout.make_layout(corpus, n_topics)
+        self.documents, self.blocks, self.share = derived.documents, derived.blocks, derived.share
+        self.doc_ptr, self.word = corpus.doc_ptr, corpus.word
+        self.n_words, self.n_topics = corpus.n_words, n_topics
+
+
+def make_layout(corpus: Corpus, n_topics: int, workers: Any = None) -> ReferenceLayout:
+    """Return what the other functions read."""
+    return ReferenceLayout(corpus, n_topics)
+
+
+def count(layout: Any, z: U16, workers: Any = None) -> Counts:
+    """Count n by adding up tokens one by one."""
+    n = np.zeros((layout.n_words, layout.n_topics), np.int32)
+    here = z != NO_TOPIC
+    np.add.at(n, (layout.word[here], z[here]), 1)
+    first, last, topic = _columns(n > 0)
+    return Counts(first, last, topic, n[n > 0])
+
+
+def count_blocks(layout: Any, z: U16, counts: Counts, blocks: Any, workers: Any = None) -> Counts:
+    """Count n in some blocks of documents."""
+    document = np.repeat(np.arange(len(layout.doc_ptr) - 1), np.diff(layout.doc_ptr))
+    here = np.isin(document, documents_of(layout, blocks))
+    return count(layout, np.where(here, z, NO_TOPIC).astype(np.uint16))
+
+
+def replace_counts(
+    layout: Any, counts: Counts, old: Counts, new: Counts, workers: Any = None
+) -> Counts:
+    """Return counts without some and with others instead."""
+    n, gone, come = (dense_counts(c, layout.n_topics) for c in (counts, old, new))
+    n += come - gone
+    first, last, topic = _columns(n > 0)
+    return Counts(first, last, topic, n[n > 0].astype(np.int32))
+
+
+def dense_counts(counts: Counts, n_topics: int) -> I64:
+    """Return n as a matrix, words by topics."""
+    n = np.zeros((len(counts.first), n_topics), np.int64)
+    for v in range(len(n)):
+        column = slice(counts.first[v], counts.last[v])
+        n[v, counts.topic[column]] = counts.number[column]
+    return n
+
+
+def draw_phi_urn(
+    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Any = None
+) -> Phi:
+    """Draw Phi from the Poisson Pólya urn: the first step of Algorithm 2."""
+    gamma = draw_urn(layout, counts, priors, seed, sweep)
+    return make_phi(gamma.astype(np.float64), priors.alpha, gamma > 0)
+
+
+def draw_urn(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment) -> I64:
+    """Draw the urn's ball counts, words by topics, no observed word and no topic left empty."""
+    V, K = layout.n_words, layout.n_topics
+    n, beta = dense_counts(counts, K), priors.beta
+    cells = key(seed, sweep, Purpose.CELL)
+    gamma = np.zeros((V, K), np.int64)
+    for v, k in np.argwhere(n > 0):
+        gamma[v, k] = poisson_count(n[v, k], bits(cells, v * 2**16 + k))
+    how_many, where = key(seed, sweep, Purpose.BALLS), key(seed, sweep, Purpose.BALL)
+    for v in range(V):
+        balls = poisson_rate(beta[v] * K, bits(how_many, v))
+        np.add.at(gamma[v], below(bits(where, v * 2**32 + np.arange(balls)), K), 1)
+    columns = key(seed, sweep, Purpose.COLUMN)
+    occurs = np.bincount(layout.word, minlength=V) > 0
+    for v in np.flatnonzero((gamma.sum(axis=1) == 0) & occurs).tolist():
+        # topics in order of n first, then of beta: one uniform finds both
+        edges = np.concatenate((np.cumsum(n[v]), n[v].sum() + beta[v] * np.arange(1, K + 1)))
+        np.add.at(gamma[v], _throw(columns, v, edges) % K, 1)
+    rows = key(seed, sweep, Purpose.ROW)
+    for k in np.flatnonzero(gamma.sum(axis=0) == 0).tolist():
+        edges = np.concatenate((np.cumsum(beta), beta.sum() + np.cumsum(n[:, k])))
+        np.add.at(gamma[:, k], _throw(rows, k, edges) % V, 1)
+    return gamma
+
+
+def draw_phi_dirichlet(
+    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Any = None
+) -> Phi:
+    """Draw Phi from its Dirichlet posterior: the first step of Algorithm 1."""
+    V, K = layout.n_words, layout.n_topics
+    n = dense_counts(counts, K)
+    cells = key(seed, sweep, Purpose.CELL)
+    logs = np.empty((V, K))
+    for v in range(V):
+        for k in range(K):
+            logs[v, k] = log_gamma(n[v, k] + priors.beta[v], cells, (v * 2**16 + k) * 256)
+    mass = np.exp(logs)
+    for k in np.flatnonzero(mass.sum(axis=0) == 0.0).tolist():
+        mass[:, k] = np.exp(logs[:, k] - logs[:, k].max())
+    return make_phi(mass, priors.alpha, np.ones((V, K), bool))
+
+
+def make_phi(mass: F64, alpha: F64, keep: np.ndarray) -> Phi:
+    """Normalise over words, scale each word to whole weights, sum its prior part."""
+    V, _ = mass.shape
+    phi = mass / mass.sum(axis=0)
+    exponent = np.full(V, 1000, np.int32)
+    weight = keep.astype(np.uint32)  # a word whose every draw is zero has weights of one
+    sigma_a = np.zeros(V)
+    first, last, topic = _columns(keep)
+    rank = (np.cumsum(keep, axis=1) - 1).astype(np.uint16)
+    prior = np.zeros(len(topic), np.uint64)
+    for v in np.flatnonzero(keep.any(axis=1)):
+        if phi[v].max() > 0.0:
+            exponent[v] = min(31 - np.frexp(phi[v].max())[1], 1000)
+            weight[v] = np.floor(np.ldexp(phi[v], exponent[v]) + 0.5)
+        column = slice(first[v], last[v])
+        w, a = weight[v, topic[column]], alpha[topic[column]] / alpha.max() * 65536.0
+        parts = np.where(w > 0, np.maximum(np.rint(w * a), 1.0), 0.0)  # weight times alpha
+        prior[column] = np.cumsum(parts.astype(np.uint64))
+        sigma_a[v] = prior[last[v] - 1] * (alpha.max() / 65536.0)
+    row = np.arange(V, dtype=np.int32)
+    return Phi(first, last, topic, weight[keep], exponent, prior, sigma_a, row, weight, rank)
+
+
+def draw_z(
+    layout: Any,
+    z: U16,
+    phi: Phi,
+    priors: Priors,
+    seed: int,
+    sweep: Moment,
+    workers: Any = None,
+    blocks: Any = None,
+    into: U16 | None = None,
+) -> tuple[U16, Counts, Work]:
+    """Draw topics given Phi: the second step of both algorithms.
+
+    The work is counted as the paper does, min(K_d, K_v) for each token, K_d as the sweep begins.
+    """
+    new = z.copy()
+    visited, work = np.full_like(z, NO_TOPIC), 0
+    chance, priors_own = key(seed, sweep, Purpose.Z), key(seed, sweep, Purpose.PRIOR)
+    for d in documents_of(layout, blocks):
+        begin, end = layout.doc_ptr[d], layout.doc_ptr[d + 1]
+        m = np.bincount(z[begin:end], minlength=layout.n_topics)
+        K_d = int(np.count_nonzero(m))
+        for i in range(begin, end):
+            v = layout.word[i]
+            column = slice(phi.first[v], phi.last[v])
+            phi_v = np.zeros(layout.n_topics, np.int64)
+            phi_v[phi.topic[column]] = phi.weight[column]
+            work += min(K_d, int(phi.last[v] - phi.first[v]))
+            m[new[i]] -= 1
+            b = np.cumsum(phi_v * m)
+            sigma_b = float(b[-1])
+            u = unit(bits(chance, i)) * (sigma_b + phi.sigma_a[v])
+            if u < sigma_b:
+                new[i] = np.searchsorted(b, min(int(u), int(b[-1]) - 1), side="right")
+            else:
+                new[i] = _from_prior(phi, v, bits(priors_own, i))
+            m[new[i]] += 1
+        visited[begin:end] = new[begin:end]
+        if into is not None:
+            into[begin:end] = new[begin:end]
+    return new if into is None else into, count(layout, visited), Work(work)
+
+
+def enter(
+    layout: Any, z: U16, phi: Phi, seed: int, sweep: Moment, workers: Any = None, blocks: Any = None
+) -> U16:
+    """Give tokens without a topic one drawn from the prior's part of Phi."""
+    new, chance = z.copy(), key(seed, sweep, Purpose.ENTER)
+    for d in documents_of(layout, blocks):
+        for i in range(layout.doc_ptr[d], layout.doc_ptr[d + 1]):
+            if z[i] == NO_TOPIC:
+                v = layout.word[i]
+                new[i] = _from_prior(phi, v, bits(chance, i))
+    return new
+
+
+def documents_of(layout: Any, blocks: Any) -> Any:
+    """Return the documents of some blocks, or all."""
+    if blocks is None:
+        return range(len(layout.doc_ptr) - 1)
+    bounds = [layout.documents[layout.blocks[b] : layout.blocks[b + 1]] for b in blocks]
+    return np.concatenate(bounds).astype(np.int64)
+
+
+def _from_prior(phi: Phi, v: int, r: Any) -> int:
+    """Draw a topic of a word by the prior part alone."""
+    column = slice(phi.first[v], phi.last[v])
+    total = phi.prior[column][-1]
+    goal = min(int(unit(r) * float(total)), int(total) - 1)
+    return int(phi.topic[column][np.searchsorted(phi.prior[column], np.uint64(goal), side="right")])
+
+
+def poisson_count(n: int, r: Any) -> int:
+    """Draw Poisson(n) for a whole n: alias table up to L = 100, rounded Gaussian above."""
+    if n > LARGEST_RATE:
+        return _rounded_gaussian(float(n), r)
+    tables = poisson_tables()
+    slot = int(r) * SLOTS >> 64
+    return slot if int(r) % 2**32 < tables.cut[n, slot] else int(tables.other[n, slot])
+
+
+def poisson_rate(rate: float, r: Any) -> int:
+    """Draw Poisson(rate): smallest x whose distribution function passes a uniform."""
+    if rate > LARGEST_RATE:
+        return _rounded_gaussian(rate, r)
+    u, p, x = float(unit(r)), float(np.exp(-rate)), 0
+    while u >= p and x < 1000:
+        u, x = u - p, x + 1
+        p *= rate / x
+    return x
+
+
+def poisson_positive(rate: float, r: Any) -> int:
+    """Draw Poisson(rate) conditioned on not being zero."""
+    if rate > LARGEST_RATE:
+        return max(_rounded_gaussian(rate, r), 1)
+    u, p, x = float(unit(r)), float(rate / np.expm1(rate)), 1
+    while u >= p and x < 1000:
+        u, x = u - p, x + 1
+        p *= rate / x
+    return x
+
+
+def log_gamma(shape: float, chance: Key, index: int) -> float:
+    """Draw the logarithm of Gamma(shape, 1) by Marsaglia and Tsang's rejection."""
+    d = shape + 2.0 / 3.0 if shape < 1.0 else shape - 1.0 / 3.0
+    attempt = 0
+    while True:
+        x = float(ndtri(open_unit(bits(chance, index + 2 * attempt + 1))))
+        v = (1.0 + x / np.sqrt(9.0 * d)) ** 3
+        u = float(open_unit(bits(chance, index + 2 * attempt + 2)))
+        if v > 0.0 and np.log(u) < 0.5 * x * x + d - d * v + d * np.log(v):
+            break
+        attempt += 1
+    boost = float(np.log(open_unit(bits(chance, index)))) / shape if shape < 1.0 else 0.0
+    return float(np.log(d * v)) + boost
+
+
+def _rounded_gaussian(rate: float, r: Any) -> int:
+    return max(0, int(np.floor(rate + np.sqrt(rate) * ndtri(open_unit(r)) + 0.5)))
+
+
+def _throw(chance: Key, item: int, edges: F64) -> I64:
+    """Throw a zero-truncated Poisson number of balls between edges; return where they fell."""
+    balls = poisson_positive(edges[-1], bits(chance, item * 2**32))
+    u = unit(bits(chance, item * 2**32 + 1 + np.arange(balls))) * edges[-1]
+    found: I64 = np.searchsorted(edges, u, side="right").astype(np.int64)
+    return np.minimum(found, len(edges) - 1)
+
+
+def _columns(keep: np.ndarray) -> tuple[I64, I64, U16]:
+    """Return where each word's kept topics lie when they are listed word by word."""
+    last = np.cumsum(keep.sum(axis=1))
+    first = np.concatenate(([0], last[:-1]))
+    return first, last, np.nonzero(keep)[1].astype(np.uint16)

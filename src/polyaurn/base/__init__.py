@@ -1,0 +1,1 @@
+"""What every package uses: errors, arrays, random numbers, threads, compiled code, events."""

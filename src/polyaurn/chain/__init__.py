@@ -1,0 +1,1 @@
+"""What a sweep is: state, priors, schedule, samplers, steps, and the one loop."""

@@ -1,0 +1,145 @@
+"""The command line. Heavy imports wait inside the commands, so that help is immediate."""
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from polyaurn.base.errors import InputError
+from polyaurn.cli.corpus import import_, info
+from polyaurn.cli.evaluate import compare, evaluate, infer
+from polyaurn.cli.exchange import export, import_model
+from polyaurn.cli.options import INTERRUPTED
+from polyaurn.cli.plots import plot
+from polyaurn.cli.report import report, serve
+from polyaurn.cli.reproduce import reproduce
+from polyaurn.cli.steps import note
+from polyaurn.cli.theory import theory
+from polyaurn.cli.topic_grid import sweep
+from polyaurn.cli.topics import topics
+from polyaurn.cli.train import demo, train
+
+UsageError: Any = typer.BadParameter.__bases__[0]  # of click, or of the copy typer brings
+OPTIONS = {  # what the command line calls the parameters of Python
+    "n_components": "--topics",
+    "max_iter": "--sweeps",
+    "doc_topic_prior": "--alpha",
+    "topic_word_prior": "--beta",
+    "random_state": "--seed",
+    "n_jobs": "--threads",
+    "evaluate_every": "--eval-every",
+    "n_words": "--words",
+    "ngram_range": "--ngrams",
+    "timestamps": "--dates",
+}
+ARGUMENTS = {"model": "MODEL", "models": "MODEL", "study": "STUDY"}
+
+app = typer.Typer(
+    name="polyaurn",
+    help="Topic models by the Pólya urn sampler: parallel, doubly sparse, reproducible.",
+    epilog="Exit codes: 0 done; 2 bad input, said in one sentence; 130 stopped (Ctrl-C, SIGTERM).",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Stopped(Exception):  # noqa: N818
+    """Ctrl-C came before there was anything to keep."""
+
+
+def stoppable(command: Callable[..., None]) -> Callable[..., None]:
+    """Let Ctrl-C out of a command as `Stopped`, which typer does not take for its own.
+
+    A reader that has seen enough (``| head``) ends a command quietly; a disk that is full, and
+    the like, is one sentence.
+    """
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise Stopped from None
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            what = f"'{error.filename}'" if error.filename else "The output"
+            raise InputError(
+                f"{what} cannot be read or written: {error.strerror or error}. Check the disk and "
+                "the permissions."
+            ) from None
+
+    return run
+
+
+for command in (train, topics, info):
+    app.command()(stoppable(command))
+app.command(name="import")(stoppable(import_))
+for command in (infer, evaluate, compare, sweep, export, import_model, plot, report, serve):
+    app.command()(stoppable(command))
+for command in (demo, theory, reproduce):
+    app.command()(stoppable(command))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from polyaurn.base.version import __version__
+
+        typer.echo(f"polyaurn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; bad input is one sentence and exit code 2."""
+    try:
+        code = app(prog_name="polyaurn", standalone_mode=False)
+    except InputError as error:
+        _fail(_in_options(str(error)))
+    except UsageError as error:
+        if not error.format_message() or type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+            sys.exit(2)
+        name = error.ctx.command_path if error.ctx else "polyaurn"
+        said = error.format_message().rstrip(".")
+        _fail(f"{said}{' See' if said.endswith('?') else '; see'} '{name} --help'.")
+    except (Stopped, KeyboardInterrupt, typer.Abort):
+        note("polyaurn: stopped; nothing was written.")
+        code = INTERRUPTED
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> NoReturn:
+    note(f"polyaurn: {message}")
+    sys.exit(2)
+
+
+def _in_options(message: str) -> str:
+    """Say '--min-count' where the message says 'min_count', as the user typed it."""
+
+    def rename(found: re.Match[str]) -> str:
+        name = found.group(1)
+        if name in ARGUMENTS:
+            return f"'{ARGUMENTS[name]}' argument"
+        return f"'{OPTIONS.get(name, '--' + name.replace('_', '-'))}' option"
+
+    return re.sub(r"'([a-z_]+)' parameter", rename, message)
+
+
+if __name__ == "__main__":
+    main()

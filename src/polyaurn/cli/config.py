@@ -1,0 +1,221 @@
+"""Runs as TOML files: ``--config`` reads one, and a run writes one into its model's folder."""
+
+import json
+import tomllib
+from collections.abc import Iterable
+from difflib import get_close_matches
+from inspect import signature
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+import typer
+
+from polyaurn.base.errors import InputError
+from polyaurn.base.version import __version__
+
+NOT_KEPT = ("config", "out", "trace", "resume", "force", "json", "quiet")
+CUT = {"stop_words": str, "ngrams": int, "token_pattern": str}  # how text becomes words
+WHERE = {"text_column": str, "separator": str}  # text in a table
+PRUNING = {"min_count": int, "max_doc_fraction": float, "max_words": int}
+_MOST_BYTES = 1 << 20
+_EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+
+
+def take_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Let a file's values stand where the command line says nothing."""
+    if path is not None and not context.resilient_parsing:
+        kinds = _kinds(context)
+        values = read_config(path, kinds)
+        for name, value in values.items():
+            if not _is_one(value, kinds[name]):
+                raise InputError(
+                    f"The file '{path}', key '{_key(name)}': expected {_EXPECTED[kinds[name]]}. "
+                    f"Got {value!r:.60} instead; write it as the option --{_key(name)} takes it."
+                )
+        context.default_map = values
+    return path
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        help="TOML file with options of this command; what stands on the command line wins.",
+        is_eager=True,
+        callback=take_config,
+        show_default=False,
+    ),
+]
+
+
+def read_config(path: Path, known: Iterable[str]) -> dict[str, Any]:
+    """Return what a file sets, by names with underscores.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file.
+    known : iterable of str
+        Names there are.
+
+    Returns
+    -------
+    dict
+        Values as TOML gives them.
+    """
+    found: dict[str, Any] = {}
+    names = {_key(name) for name in known}
+    for key, value in _read(path).items():
+        name = key.replace("-", "_")
+        if _key(name) not in names:
+            nearest = get_close_matches(_key(name), sorted(names), n=1, cutoff=0.0)[0]
+            raise InputError(
+                f"The file '{path}' must have keys that are options of the command. Got '{key}', "
+                f"which is none; the nearest is '{nearest}'."
+            )
+        if name in found:
+            raise InputError(
+                f"The file '{path}' must have each key once. Got '{_key(name)}' both with '-' and "
+                "with '_'; remove one."
+            )
+        found[name] = value
+    return found
+
+
+def run_as_config(context: typer.Context) -> str:
+    """Return a command's options as TOML that repeats its run.
+
+    Parameters
+    ----------
+    context : typer.Context
+        Of the command, all options resolved.
+
+    Returns
+    -------
+    str
+        Paths are absolute; how text was cut is written out, and the number of threads where
+        the model depends on it.
+    """
+    from polyaurn.backends.registry import THREAD_FREE
+    from polyaurn.base.threads import count_threads
+    from polyaurn.corpus.readers import TEXT_FORMATS, recognise
+    from polyaurn.corpus.text import WORD
+
+    values = {name: v for name, v in context.params.items() if name not in NOT_KEPT}
+    for name in _paths(context) & {name for name, v in values.items() if v is not None}:
+        values[name] = Path(values[name])
+    if (values["format"] or recognise(values["corpus"])) in TEXT_FORMATS:
+        plain = {"stop_words": "english", "ngrams": 1, "token_pattern": WORD}
+        values |= {name: v for name, v in plain.items() if values[name] is None}
+    for name in ("alpha", "beta", "stop_words"):
+        values[name] = _number_or_file(values[name])
+    if values["sampler"] not in THREAD_FREE:
+        values["threads"] = count_threads(values["threads"])
+    lines = [
+        f"{_key(name)} = {_toml(values[name])}\n"
+        for name in _kinds(context)
+        if values.get(name) is not None
+    ]
+    head = (
+        f"# A run of polyaurn {__version__}. Repeat it: polyaurn train --config FILE --out MODEL\n"
+    )
+    return head + "".join(lines)
+
+
+def cut_in(path: Path, kinds: dict[str, type]) -> dict[str, Any]:
+    """Return how a run's text was read, from its file; nothing where it tells nothing.
+
+    Parameters
+    ----------
+    path : Path
+        As `run_as_config` made it; it need not be there.
+    kinds : dict
+        Options that are asked for, from `CUT` and others.
+
+    Returns
+    -------
+    dict
+        Those that it has. In place of a list of stop words that is gone there is none: the model
+        knows no word of it anyway.
+    """
+    if not path.is_file():
+        return {}
+    found = {k.replace("-", "_"): v for k, v in _read(path).items()}
+    cut = {name: found[name] for name in kinds if name in found}
+    for name, value in cut.items():
+        if not _is_one(value, kinds[name]):
+            raise InputError(
+                f"The file '{path}', key '{_key(name)}': expected {_EXPECTED[kinds[name]]}. Got "
+                f"{value!r:.60} instead; correct it, or remove the file."
+            )
+    stop = cut.get("stop_words")
+    if stop not in (None, "english", "none") and not Path(stop).is_file():
+        cut["stop_words"] = "none"
+    return cut
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise InputError(
+                f"The file '{path}' must be a short TOML file. Got {path.stat().st_size:,} bytes; "
+                "is it another file?"
+            )
+        return tomllib.loads(path.read_bytes().decode())
+    except OSError as error:
+        raise InputError(
+            f"The file '{path}' cannot be read: {error.strerror or error}. Check the path."
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = str(error).rstrip(".") if isinstance(error, tomllib.TOMLDecodeError) else "not text"
+        raise InputError(
+            f"The file '{path}' must be TOML, lines such as: topics = 50. It is not ({why}); "
+            "correct it."
+        ) from None
+
+
+def _kinds(context: typer.Context) -> dict[str, type]:
+    """Return the options of a command in their order, and what each takes."""
+    found: dict[str, type] = {}
+    for name, parameter in signature(context.command.callback or typer.echo).parameters.items():
+        kind = parameter.annotation
+        if name != "config" and get_origin(kind) is Annotated:
+            kind = get_args(kind)[0]
+            listed = [k for k in (get_args(kind) or (kind,)) if k is not type(None)]
+            found[name] = listed[0] if listed[0] in _EXPECTED else str
+    return found
+
+
+def _paths(context: typer.Context) -> set[str]:
+    """Return the options of a command that are paths; some versions of typer keep them as text."""
+    parameters = signature(context.command.callback or typer.echo).parameters
+    return {name for name, p in parameters.items() if "Path" in str(get_args(p.annotation)[:1])}
+
+
+def _is_one(value: Any, kind: type) -> bool:
+    """Tell whether a value is of a kind; numbers may stand for text, as on the command line."""
+    also: dict[type, Any] = {float: (int, float), str: (str, int, float)}
+    return isinstance(value, also.get(kind, kind)) and isinstance(value, bool) == (kind is bool)
+
+
+def _key(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _number_or_file(value: str | None) -> Any:
+    """Return a number as one, and the name of a file as an absolute path."""
+    if value in (None, "english", "none"):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        return Path(value)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Path):
+        value = str(value.absolute())
+    if isinstance(value, str):
+        text = value.encode(errors="replace").decode()  # names of files need not be Unicode
+        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value)

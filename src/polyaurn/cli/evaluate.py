@@ -1,0 +1,212 @@
+"""Commands that judge and use models: infer, evaluate, compare. Heavy imports wait inside."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from polyaurn.cli.checks import check_chance, check_priors, choose_device
+from polyaurn.cli.options import (
+    INTERRUPTED,
+    CorpusPath,
+    Device,
+    Force,
+    Json,
+    MhSteps,
+    ModelPath,
+    Quiet,
+    Threads,
+    reads_corpus,
+)
+from polyaurn.cli.steps import (
+    as_trained,
+    note,
+    noting_warnings,
+    number_or_word,
+    print_json,
+    read,
+    score,
+)
+from polyaurn.cli.tables import show_table
+
+COMPARED = ("polya-urn", "partially-collapsed", "collapsed", "light")
+
+
+@reads_corpus
+def infer(
+    model: ModelPath,
+    corpus: CorpusPath,
+    out: Annotated[
+        Path, typer.Option(help="NAME.csv, NAME.parquet or NAME.npz.", show_default=False)
+    ],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same mixtures.")] = 0,
+    threads: Threads = -1,
+    device: Device = "cpu",
+    force: Force = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Find the topics of new documents, the model's topics staying as they are.
+
+    Example: polyaurn infer model new.csv --text-column review --out mixtures.csv
+    """
+    from polyaurn.model.inference import in_words_of
+    from polyaurn.model.mixture_files import check_mixture_file, write_mixtures
+    from polyaurn.model.storage import load
+    from polyaurn.training.progress import following
+
+    check_mixture_file(out, force=force)
+    chance = check_chance(seed, threads)
+    device = choose_device(device, quiet=quiet)
+    loaded = load(model)
+    documents = read(
+        corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
+    )
+    with noting_warnings(quiet=quiet), following("finding topics", show=not quiet):
+        theta = loaded.transform(documents, **chance, device=device)
+        write_mixtures(out, documents.doc_names, theta)
+    if json:
+        known = in_words_of(loaded, documents)
+        print_json(
+            {
+                "file": str(out),
+                "documents": len(theta),
+                "topics": theta.shape[1],
+                "tokens": int(known.tokens.sum()),
+                "unknown_tokens": int(known.unknown.sum()),
+                "mean_mixture": theta.mean(axis=0).tolist(),
+            }
+        )
+    elif not quiet:
+        note(
+            f"Mixtures of {len(theta):,} documents over {theta.shape[1]:,} topics written to {out}"
+        )
+
+
+@reads_corpus
+def evaluate(
+    model: ModelPath,
+    corpus: CorpusPath,
+    particles: Annotated[int, typer.Option(help="Of left-to-right; more are more exact.")] = 20,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+    threads: Threads = -1,
+    device: Device = "cpu",
+    json: Json = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Score a model on documents: held-out log likelihood, completion, coherence, diversity.
+
+    The documents should be ones the model was not trained on. Coherence is counted on them too,
+    over the topics whose ten top words all occur there.
+
+    Example: polyaurn evaluate model held-out.csv --text-column review
+    """
+    from polyaurn.evaluate.held_out import check_particles
+    from polyaurn.model.storage import load
+    from polyaurn.training.progress import following
+
+    check_particles(particles)
+    check_chance(seed, threads)
+    device = choose_device(device, quiet=quiet)
+    loaded = load(model)
+    documents = read(
+        corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
+    )
+    with following("scoring", show=not quiet):
+        found = score(loaded, documents, particles, seed, threads, device)
+    if json:
+        print_json(found)
+        return
+    show_table(
+        ("measure", "value"),
+        [
+            (name.replace("_", " "), value if isinstance(value, int) else _brief(value))
+            for name, value in found.items()
+        ],
+        left=("measure",),
+        header=False,
+    )
+
+
+def _brief(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.1f}" if abs(value) >= 100 else f"{value:.5f}"
+
+
+@reads_corpus
+def compare(
+    corpus: CorpusPath,
+    topics: Annotated[int, typer.Option("--topics", "-k", help="Number of topics, K.")] = 100,
+    samplers: Annotated[
+        str, typer.Option(help="Which to run, in this order, between commas; 'all' runs all.")
+    ] = ",".join(COMPARED),
+    seconds: Annotated[float, typer.Option(help="Time of sampling for each.")] = 60.0,
+    out: Annotated[Path, typer.Option(help="The page; the JSON lies beside it.")] = Path(
+        "polyaurn-compare.html"
+    ),
+    alpha: Annotated[str, typer.Option(help="A number, or a file of K numbers.")] = "0.1",
+    beta: Annotated[str, typer.Option(help="A number, or a file of V numbers.")] = "0.01",
+    seed: Annotated[int, typer.Option(help="The same for all.")] = 0,
+    threads: Threads = -1,
+    warm_start: Annotated[
+        str, typer.Option(help="'random' compares samplers alone; 'auto' with their warm starts.")
+    ] = "random",
+    phi_refreshes: Annotated[
+        str, typer.Option(help="Draws of Phi in a sweep, 1 to 8, or 'auto'.")
+    ] = "1",
+    mh_steps: MhSteps = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the page.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Run samplers in turn on one corpus for the same time, and write a page about them.
+
+    It shows the log posterior against time and against sweeps, tokens a second, memory and the
+    quality of topics. Ctrl-C ends the comparison and writes what there is.
+
+    Example: polyaurn compare docword.kos.txt.gz --topics 50 --samplers polya-urn,collapsed
+    """
+    from polyaurn.backends.registry import SAMPLERS, check_proposals
+    from polyaurn.chain.state import check_topics
+    from polyaurn.studies.compare import check_samplers, check_seconds, check_starts
+    from polyaurn.studies.compare import compare as run
+    from polyaurn.studies.compare_page import check_page, write_page
+    from polyaurn.training.progress import status
+
+    check_topics(topics)
+    check_seconds(seconds)
+    names = list(SAMPLERS) if samplers == "all" else samplers.replace(" ", "").split(",")
+    refreshes = number_or_word(phi_refreshes)
+    check_proposals(check_samplers(names), mh_steps)
+    check_starts(names, warm_start, refreshes)
+    options = check_priors(alpha, beta, topics) | check_chance(seed, threads)
+    check_page(out, force=force)
+    documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
+    with status("compiling", show=not quiet) as say:
+        found = run(
+            documents,
+            topics,
+            names,
+            seconds,
+            **options,
+            warm_start=warm_start,
+            phi_refreshes=refreshes,
+            mh_steps=mh_steps,
+            on_look=lambda name, look: say(
+                f"{name} ({names.index(name) + 1} of {len(names)}): {look['seconds']:.0f} of "
+                f"{seconds:g} s, sweep {look['sweep']:,}"
+            ),
+        )
+    page, numbers = write_page(found, out)
+    if json:
+        print_json(found | {"page": str(page), "numbers": str(numbers)})
+    if not found["complete"]:
+        note(f"Stopped; what there is was written to {page} and {numbers}")
+        raise typer.Exit(INTERRUPTED)
+    if not (quiet or json):
+        note(f"Written: {page} and {numbers}")

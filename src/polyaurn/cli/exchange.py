@@ -1,0 +1,170 @@
+"""Commands that carry models to neighbours and back: export, import-model. Heavy imports wait."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyaurn.base.errors import InputError
+from polyaurn.cli.checks import check_one_of, check_only_for
+from polyaurn.cli.options import READING, Force, Json, ModelPath, Quiet, reads_corpus
+from polyaurn.cli.steps import as_trained, note, noting_warnings, print_json, read, size_of
+
+if TYPE_CHECKING:
+    from polyaurn.model.model import TopicModel
+
+OUT = "'--out' option"
+TO = ("mallet", "ldac", "csv", "parquet")
+FROM = ("mallet", "ldac")
+TABLES = ("topics", "documents")
+
+
+@reads_corpus
+def export(
+    model: ModelPath,
+    to: Annotated[
+        str, typer.Option("--to", help="mallet, ldac, csv or parquet.", show_default=False)
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="The file: for mallet any (gzipped if it ends in .gz), for ldac NAME.beta (with "
+            "NAME.other), NAME.csv or NAME.parquet.",
+            show_default=False,
+        ),
+    ],
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="For mallet: what the model was trained on, read with the same options."),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="For csv and parquet: 'topics' (default) or 'documents'."),
+    ] = None,
+    blank: Annotated[
+        str | None, typer.Option(help="For mallet: stands for blanks in words and names, say '_'.")
+    ] = None,
+    flatten_priors: Annotated[
+        bool,
+        typer.Option("--flatten-priors", help="Write the mean where there is room for one number."),
+    ] = False,
+    force: Force = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Write a model for other programs.
+
+    Example: polyaurn export model --to csv --out topics.csv
+    """
+    from polyaurn import exchange
+    from polyaurn.exchange.ldac import check_ldac_files
+    from polyaurn.exchange.tables import check_table_file
+    from polyaurn.files.atomic import check_new_file
+    from polyaurn.model.storage import load
+    from polyaurn.training.progress import following
+
+    check_one_of("--to", to, TO)
+    tabular = to in ("csv", "parquet")
+    if table is not None:
+        check_one_of("--table", table, TABLES)
+    check_only_for("--table", table is not None, "csv and parquet", here=tabular)
+    check_only_for("--corpus", corpus is not None, "mallet", here=to == "mallet")
+    for name, (_, default) in READING.items():
+        option = f"--{name.replace('_', '-')}"
+        check_only_for(option, reading[name] != default, "mallet", here=to == "mallet")
+    check_only_for("--blank", blank is not None, "mallet", here=to == "mallet")
+    check_only_for("--flatten-priors", flatten_priors, "mallet and ldac", here=not tabular)
+    if tabular:
+        if out.suffix != f".{to}":
+            raise InputError(f"The {OUT} must end in .{to}. Got '{out}' instead.")
+        check_table_file(out, force=force, what=OUT)
+    elif to == "ldac":
+        check_ldac_files(out, force=force, what=OUT)
+    else:
+        check_new_file(out, force=force, what=OUT)
+        if corpus is None:
+            raise InputError(
+                "The '--corpus' option must be given for mallet, whose states hold the tokens; "
+                "name the corpus the model was trained on, with the same reading options."
+            )
+    loaded = load(model)
+    if tabular:
+        make = exchange.document_table if table == "documents" else exchange.topic_table
+        exchange.write_table(make(loaded), out, force=force)
+    elif to == "ldac":
+        exchange.write_ldac_beta(loaded, out, flatten_priors=flatten_priors, force=force)
+    elif corpus is not None:
+        documents = read(
+            corpus,
+            as_trained(loaded, corpus, reading, model, pruned=True),
+            quiet=quiet or json,
+            bars=not quiet,
+        )
+        with noting_warnings(quiet=quiet), following("writing", show=not quiet):
+            exchange.write_mallet_state(
+                loaded, documents, out, blank=blank, flatten_priors=flatten_priors, force=force
+            )
+    if json:
+        print_json({"file": str(out), "format": to} | _sizes(loaded))
+    elif not quiet:
+        note(f"{loaded!r} written to {out}")
+
+
+def import_model(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A state of MALLET, or NAME.beta of LDA-C with NAME.other beside it.",
+            show_default=False,
+        ),
+    ],
+    from_: Annotated[str, typer.Option("--from", help="mallet or ldac.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Folder for the model.", show_default=False)],
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="For ldac: file with one word a line.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="For mallet: of words and names; utf-8 if not given.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a model in the folder.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Take over a model of another program, to infer, evaluate and show topics with it.
+
+    Example: polyaurn import-model topic-state.gz --from mallet --out model
+    """
+    from polyaurn import exchange
+    from polyaurn.model.storage import check_target, save
+    from polyaurn.training.progress import following
+
+    check_one_of("--from", from_, FROM)
+    check_only_for("--vocabulary", vocabulary is not None, "ldac", here=from_ == "ldac")
+    check_only_for("--encoding", encoding is not None, "mallet", here=from_ == "mallet")
+    if from_ == "ldac" and vocabulary is None:
+        raise InputError(
+            "The '--vocabulary' option must be given for ldac, whose models hold numbers only; "
+            "name the file with one word a line."
+        )
+    check_target(out, force=force, name="--out")
+    with following(f"reading {file.name or file}", size_of(file), show=not quiet):
+        if from_ == "ldac":
+            model = exchange.read_ldac_beta(file, vocabulary)
+        else:
+            model = exchange.read_mallet_state(file, encoding=encoding or "utf-8")
+    save(model, out, force=force)
+    if json:
+        print_json({"model": str(out), "format": from_} | _sizes(model))
+    elif not quiet:
+        note(f"{model!r} written to {out}; see its topics with: polyaurn topics {out}")
+
+
+def _sizes(model: "TopicModel") -> dict[str, int]:
+    return {
+        "topics": model.n_topics,
+        "documents": len(model.doc_names),
+        "words": len(model.vocab),
+        "tokens": len(model.assignments),
+    }

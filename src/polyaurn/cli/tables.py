@@ -1,0 +1,86 @@
+"""What commands print: tables at a terminal, tab-separated lines elsewhere."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from polyaurn.model.model import TopicModel
+
+
+def show_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | int]],
+    *,
+    title: str | None = None,
+    left: Sequence[str] = (),
+    header: bool = True,
+) -> None:
+    """Show a table: coloured at a terminal, tab-separated rows without their header elsewhere.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Their names. The first one is coloured.
+    rows : iterable of sequence
+        Cells; whole numbers have their thousands marked at a terminal.
+    title : str, optional
+        Above the table, at a terminal.
+    left : sequence of str
+        Columns that begin at the left, as text does.
+    header : bool
+        Whether a terminal shows the names of columns.
+    """
+    if not sys.stdout.isatty():
+        for row in rows:
+            typer.echo("\t".join(map(str, row)))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=title, box=None, header_style="bold", show_header=header, title_justify="left"
+    )
+    for i, name in enumerate(columns):
+        side: Any = "left" if name in left else "right"
+        table.add_column(
+            name, justify=side, style="cyan" if i == 0 else None, overflow="fold", no_wrap=False
+        )
+    for row in rows:
+        cells = [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
+        table.add_row(*map(Text, cells))
+    Console().print(table)
+
+
+def show_topics(
+    model: "TopicModel", n_words: int, *, by_size: bool, most: int | None = None
+) -> None:
+    """Show the topics of a model, or its largest ones."""
+    sizes, listed = model.topic_sizes, model.topics(n_words)
+    order = in_order(model, by_size)[:most]
+    shown = "" if len(order) == model.n_topics else f", the {len(order)} largest"
+    show_table(
+        ("topic", "tokens", "most probable words"),
+        [(str(k), round(float(sizes[k])), " ".join(listed[k])) for k in order],
+        title=f"{model.n_topics:,} topics{shown}",
+        left=("most probable words",),
+    )
+
+
+def topics_for_machines(model: "TopicModel", n_words: int, *, by_size: bool) -> list[Any]:
+    """Return the topics ready for JSON."""
+    sizes = model.topic_sizes.tolist()
+    listed = model.topics(n_words, weights=True)
+    return [
+        {"topic": k, "tokens": sizes[k], "words": [list(pair) for pair in listed[k]]}
+        for k in in_order(model, by_size)
+    ]
+
+
+def in_order(model: "TopicModel", by_size: bool) -> list[int]:
+    """Return the topics by number, or the largest first."""
+    sizes = model.topic_sizes
+    return sorted(range(model.n_topics), key=lambda k: -sizes[k] if by_size else k)

@@ -1,0 +1,139 @@
+"""The command that asks how many topics: sweep. Heavy imports wait inside."""
+
+import sys
+from itertools import product
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import Annotated, Any
+
+import typer
+
+from polyaurn.cli.checks import choose_device
+from polyaurn.cli.options import (
+    INTERRUPTED,
+    CorpusPath,
+    Device,
+    Json,
+    Quiet,
+    Threads,
+    reads_corpus,
+    sampler_names,
+)
+from polyaurn.cli.steps import note, print_json, prior, read
+from polyaurn.cli.tables import show_table
+
+
+@reads_corpus
+def sweep(
+    corpus: CorpusPath,
+    topics: Annotated[
+        str, typer.Option("--topics", "-k", help="Numbers of topics, between commas.")
+    ] = "10,20,50,100",
+    seeds: Annotated[int, typer.Option(help="Models for each number of topics.")] = 3,
+    sweeps: Annotated[int, typer.Option(help="Sweeps of each model.")] = 500,
+    out: Annotated[Path, typer.Option(help="Folder for models, numbers and the page.")] = Path(
+        "polyaurn-sweep"
+    ),
+    alpha: Annotated[float, typer.Option(help="Prior of topics in a document.")] = 0.1,
+    beta: Annotated[
+        str, typer.Option(help="Prior of words in a topic: a number, or a file of V numbers.")
+    ] = "0.01",
+    sampler: Annotated[
+        str, typer.Option(help="As in train.", autocompletion=sampler_names)
+    ] = "polya-urn",
+    seed: Annotated[int, typer.Option(help="The first seed; the others count up from it.")] = 0,
+    threads: Threads = -1,
+    device: Device = "cpu",
+    test_share: Annotated[float, typer.Option(help="Share of the documents held out.")] = 0.1,
+    particles: Annotated[int, typer.Option(help="Of left-to-right; more are more exact.")] = 20,
+    json: Json = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Find out how many topics: train models with several numbers of them, and judge each.
+
+    Held-out likelihood, completion, coherence, diversity, and stability between seeds, in a table
+    and on a page. Finished models are kept: after Ctrl-C the same command goes on, and more
+    numbers of topics, or more seeds, use what is there.
+
+    Example: polyaurn sweep reviews.csv --text-column review --topics 10,20,50,100 --seeds 3
+    """
+    from polyaurn.studies.topic_grid import topic_grid
+    from polyaurn.studies.topic_grid.folder import GridFolder
+    from polyaurn.studies.topic_grid.setting import check_grid
+    from polyaurn.training.progress import status
+
+    numbers: list[Any] = [
+        int(k) if k.isdecimal() else k for k in topics.replace(" ", "").split(",") if k
+    ]
+    options: dict[str, Any] = {
+        "max_iter": sweeps, "doc_topic_prior": alpha, "topic_word_prior": prior(beta, "--beta"),
+        "sampler": sampler, "test_share": test_share, "particles": particles, "random_state": seed,
+        "n_jobs": threads,
+    }  # fmt: skip
+    wanted = list(product(*check_grid(numbers, seeds, **options)))
+    options["device"] = choose_device(device, sampler, quiet=quiet)
+    folder = GridFolder(out)
+    documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
+    try:
+        with status("compiling", show=not quiet) as say:
+            found = topic_grid(
+                documents, numbers, seeds, out=out, **options,
+                on_progress=lambda place: say(_in_words(place)),
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        kept = sum(folder.cell(*place) is not None for place in wanted)
+        note(
+            f"Stopped; {kept} of {len(wanted)} models are finished and kept in {out}. Run the same "
+            "command again to go on."
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    if json:
+        print_json(found)
+    elif not quiet:
+        _show(found)
+        note(f"Written: {out / 'sweep.html'}, with sweep.csv, sweep.json and the models beside it")
+
+
+def _in_words(place: dict[str, Any]) -> str:
+    """Say how far a sweep over numbers of topics is."""
+    step = (
+        "scoring"
+        if place["step"] == "scoring"
+        else f"sweep {place['sweep']:,} of {place['sweeps']:,}"
+    )
+    minutes = place["seconds_left"] / 60
+    left = (
+        f"{place['seconds_left']:.0f} s" if minutes < 2
+        else f"{minutes:.0f} min" if minutes < 120
+        else f"{minutes / 60:.1f} h"
+    )  # fmt: skip
+    return (
+        f"model {place['cell']} of {place['cells']}: {place['topics']:,} topics, seed "
+        f"{place['seed']}, {step}; about {left} left for all"
+    )
+
+
+def _show(found: dict[str, Any]) -> None:
+    """Show the table at a terminal, and tab-separated numbers elsewhere."""
+    from polyaurn.studies.topic_grid.page import COLUMNS, in_brief, table
+    from polyaurn.training.progress import WIDE
+
+    if not sys.stdout.isatty():
+        for values in table(found):
+            typer.echo("\t".join("" if value is None else str(value) for value in values))
+        return
+    between = " ± " if get_terminal_size().columns >= WIDE else "\n± "
+    titles = [title for title, _ in COLUMNS.values()]
+    show_table(
+        ("topics", "seeds", *titles),
+        [
+            (
+                row["topics"],
+                row["seeds"],
+                *(in_brief(row, name, between=between) for name in COLUMNS),
+            )
+            for row in found["topics"]
+        ],
+    )

@@ -1,0 +1,30 @@
+"""The command that shows a model's topics. Heavy imports wait inside."""
+
+from typing import Annotated
+
+import typer
+
+from polyaurn.cli.checks import check_words
+from polyaurn.cli.options import Json, ModelPath, Words
+from polyaurn.cli.steps import print_json
+from polyaurn.cli.tables import show_topics, topics_for_machines
+
+
+def topics(
+    model: ModelPath,
+    words: Words = 10,
+    by_size: Annotated[bool, typer.Option("--by-size", help="Largest topics first.")] = False,
+    json: Json = False,
+) -> None:
+    """Show the topics of a model.
+
+    Example: polyaurn topics model --words 15 --by-size
+    """
+    from polyaurn.model.storage import load
+
+    check_words(words)
+    loaded = load(model)
+    if json:
+        print_json(topics_for_machines(loaded, words, by_size=by_size))
+    else:
+        show_topics(loaded, words, by_size=by_size)

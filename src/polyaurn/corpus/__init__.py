@@ -1,0 +1,1 @@
+"""Documents: the corpus, and every way to read one."""

@@ -1,0 +1,155 @@
+"""MatrixMarket files of counts."""
+
+import re
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import I32
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.count_files import find_vocabulary, from_triplets, whole_lines
+from polyaurn.files.reading import check_proportion, longest_line, open_bytes, too_long
+
+_BANNER = re.compile(
+    rb"%%MatrixMarket\s+matrix\s+(coordinate|array)\s+"
+    rb"(integer|unsigned-integer|real|double|pattern)\s+(general|symmetric)\s*",
+    re.IGNORECASE,
+)
+
+
+class _Header(NamedTuple):
+    dense: bool
+    values: bool
+    symmetric: bool
+    rows: int
+    columns: int
+    entries: int
+    lines: int
+
+
+def read_matrix_market(path: Path, vocabulary: Any = None, *, transpose: bool = False) -> Corpus:
+    """Read a MatrixMarket file, documents by words.
+
+    Parameters
+    ----------
+    path : Path
+        The file: coordinates or an array, general or symmetric, of whole numbers.
+    vocabulary : path or sequence of str, optional
+        The words; a file ``NAME.vocab`` or ``vocab.NAME.txt`` beside is found by itself.
+    transpose : bool
+        The file holds words by documents (as 10x Genomics writes genes by cells).
+
+    Returns
+    -------
+    Corpus
+        Documents named by their row.
+    """
+    with open_bytes(path) as file:
+        header = _header(file, path)
+        row, column, count = _cells(file, path, header)
+    if header.symmetric:
+        other = row != column
+        row, column = (
+            np.concatenate((row, column[other])),
+            np.concatenate((column, row[other])),
+        )
+        count = np.concatenate((count, count[other]))
+    D, V = header.rows, header.columns
+    if transpose:
+        D, V, row, column = V, D, column, row
+    check_proportion(path, documents=D, words=V)
+    words = find_vocabulary(path, vocabulary, V, required=False)
+    return from_triplets(path, row, column, count, D, words)
+
+
+def _header(file: BinaryIO, path: Path) -> _Header:
+    banner = file.readline(200)
+    shown = banner[:60].decode(errors="replace").strip()
+    if not banner.startswith(b"%%MatrixMarket"):
+        raise InputError(
+            f"The file '{path}', line 1: expected the banner '%%MatrixMarket matrix ...'. Got "
+            f"{shown!r}; is it another format?"
+        )
+    kind = _BANNER.fullmatch(banner)
+    layout, field, symmetry = (part.lower() for part in kind.groups()) if kind else (b"", b"", b"")
+    dense, values = layout == b"array", field != b"pattern"
+    if not kind or (dense and not values):
+        raise InputError(
+            f"The file '{path}' must be a MatrixMarket matrix of counts, 'coordinate' or 'array', "
+            f"'integer', 'real' or 'pattern', 'general' or 'symmetric'. Got {shown!r}; write it "
+            "again as one of these."
+        )
+    lines = 1
+    while line := file.readline(longest_line(path) + 1):
+        lines += 1
+        if len(line) > longest_line(path):
+            raise too_long(path, lines)
+        if line.strip() and not line.startswith(b"%"):
+            break
+    fields = line.split(None, 4)
+    most = [2**31] * 2 + [10**18] * (not dense)
+    sizes = [int(f) for f in fields if re.fullmatch(rb"\d{1,18}", f)]
+    symmetric = symmetry == b"symmetric"
+    whole = len(sizes) == len(fields) == len(most)
+    if not whole or not all(n < m for n, m in zip(sizes, most, strict=True)) or 0 in sizes[:2]:
+        raise InputError(
+            f"The file '{path}', line {lines}: expected the numbers of rows and columns"
+            f"{'' if dense else ' and entries'}, at least 1 and below 2**31. Got "
+            f"{line[:60].decode(errors='replace').strip()!r}; correct the line."
+        )
+    R, C = sizes[:2]
+    if symmetric and R != C:
+        raise InputError(
+            f"The file '{path}', line {lines}: expected as many rows as columns in a symmetric "
+            f"matrix. Got {R:,} and {C:,}; correct the line, or write it as 'general'."
+        )
+    entries = sizes[2] if not dense else R * (R + 1) // 2 if symmetric else R * C
+    return _Header(dense, values, symmetric, R, C, entries, lines)
+
+
+def _cells(file: BinaryIO, path: Path, header: _Header) -> tuple[I32, I32, I32]:
+    """Return row, column and count of the entries."""
+    from polyaurn.corpus.parsers import parse_cells
+
+    dense, values, _, R, C, entries, line = header
+    empty = np.empty(0, np.int32)
+    parts = [(empty, empty, empty)]
+    total = 0
+    for piece in whole_lines(file, path, line):
+        text = np.frombuffer(piece, np.uint8)
+        row, column, count = (np.empty(np.count_nonzero(text == 10), np.int32) for _ in range(3))
+        n, lines, bad = parse_cells(text, R, C, not dense, values, row, column, count)
+        if bad >= 0:
+            shown = piece[bad : piece.index(b"\n", bad)][:60].decode(errors="replace").strip()
+            what = "a count" if dense else "row, column and count" if values else "row and column"
+            raise InputError(
+                f"The file '{path}', line {line + lines + 1}: expected {what}, within {R:,} rows "
+                f"and {C:,} columns, counts whole, not negative and below 2**31. Got {shown!r}; "
+                "correct the line, and give counts, not weights."
+            )
+        for array in (row, column, count):
+            array.resize(n, refcheck=False)
+        parts.append((row, column, count))
+        line += lines
+        total += n
+    if total != entries:
+        remedy = "the file is truncated, copy it again" if total < entries else "correct the header"
+        raise InputError(
+            f"The file '{path}', line {line}: expected the {entries:,} entries that its header "
+            f"promises. Got {total:,}; {remedy}."
+        )
+    row, column, count = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    if dense:
+        row, column = _places(header)
+    return row, column, count
+
+
+def _places(header: _Header) -> tuple[I32, I32]:
+    """Return rows and columns of an array's entries, which go down the columns."""
+    if header.symmetric:
+        column, row = np.triu_indices(header.rows)
+    else:
+        column, row = np.divmod(np.arange(header.entries), header.rows)
+    return row.astype(np.int32), column.astype(np.int32)

@@ -1,0 +1,66 @@
+"""Names of words and of documents."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from polyaurn.base.errors import InputError
+
+
+class Numbered(Sequence[str]):
+    """Names '1', '2', ... that take no memory."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [str(i + 1) for i in range(self._length)[index]]
+        return str(range(self._length)[index] + 1)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Numbered({self._length})"
+
+
+def check_vocabulary(
+    vocabulary: Iterable[Any], source: str = "'vocab' parameter"
+) -> tuple[str, ...]:
+    """Return the vocabulary as a tuple of different one-line strings, or refuse it.
+
+    Parameters
+    ----------
+    vocabulary : iterable of str
+        The words.
+    source : str
+        Where they come from, for the error message.
+
+    Returns
+    -------
+    tuple of str
+        The words.
+    """
+    words = tuple(vocabulary)
+    if not words:
+        raise InputError(f"The {source} must hold at least one word. Got none.")
+    seen: dict[str, int] = {}
+    for v, word in enumerate(words):
+        if not isinstance(word, str) or "\n" in word or "\r" in word:
+            raise InputError(
+                f"The {source} must hold words, each a string on one line. Got {word!r:.60} at "
+                f"position {v + 1}; convert it first."
+            )
+        if seen.setdefault(word, v) != v:
+            raise InputError(
+                f"The {source} must hold each word once. Got {word!r:.60} at positions "
+                f"{seen[word] + 1} and {v + 1}; rename or merge them."
+            )
+    return words

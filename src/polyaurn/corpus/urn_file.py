@@ -1,0 +1,201 @@
+"""Corpora on disk that are used where they lie: one file, mapped into memory.
+
+A file ``NAME.urn`` begins with 4,096 bytes: the mark, a line of JSON that says where things are,
+and blanks. Then follow the tokens' words (int32), where documents begin (int64), and the
+vocabulary and the documents' names (UTF-8, one a line). All numbers are little-endian.
+"""
+
+import json
+import mmap
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+import numpy as np
+
+from polyaurn.base.arrays import FileMap
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import I32, I64
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.names import Numbered
+
+MARK = b"polyaurn corpus\n"
+FORMAT_VERSION = 1
+HEADER_BYTES = 4096
+
+
+class UrnWriter:
+    """Write a corpus piece by piece under a temporary name; `finish` renames it.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._target = path.absolute()
+        self._file: BinaryIO = tempfile.NamedTemporaryFile(  # type: ignore[assignment]  # noqa: SIM115
+            dir=self._target.parent, prefix=f".{path.name}.", delete=False
+        )
+        self._file.write(bytes(HEADER_BYTES))
+        self._ends: list[I64] = [np.zeros(1, np.int64)]
+        self.n_tokens = 0
+
+    def add(self, lengths: I64, word: I32) -> None:
+        """Append documents of these lengths, with their words."""
+        self._file.write(np.ascontiguousarray(word, "<i4").view(np.uint8).data)
+        self._ends.append(self.n_tokens + np.cumsum(lengths, dtype=np.int64))
+        self.n_tokens += len(word)
+
+    def finish(self, vocab: Sequence[str], doc_names: Sequence[str]) -> Path:
+        """Write the rest, and give the file its name."""
+        doc_ptr = np.concatenate(self._ends)
+        self._file.write(doc_ptr.astype("<i8").tobytes())
+        words = _join(vocab)
+        names = b"" if isinstance(doc_names, Numbered) else _join(doc_names)
+        self._file.write(words)
+        self._file.write(names)
+        header = {
+            "format_version": FORMAT_VERSION,
+            "tokens": self.n_tokens,
+            "documents": len(doc_ptr) - 1,
+            "words": len(vocab),
+            "vocabulary_bytes": len(words),
+            "name_bytes": len(names),
+        }
+        self._file.seek(0)
+        self._file.write(MARK + json.dumps(header).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        written = Path(self._file.name)
+        written.chmod(0o666 & ~_umask())
+        written.replace(self._target)
+        return self._target
+
+    def __enter__(self) -> "UrnWriter":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._file.closed:
+            self._file.close()
+            Path(self._file.name).unlink()
+
+
+def write_urn(corpus: Corpus, path: str | Path) -> Path:
+    """Write a corpus to a file that `read_corpus` maps into memory.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    path : str or Path
+        The file; one that is there is replaced when the new one is whole.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    with UrnWriter(Path(path)) as writer:
+        writer.add(np.diff(corpus.doc_ptr), corpus.word)
+        return writer.finish(corpus.vocab, corpus.doc_names)
+
+
+def read_urn(path: Path) -> Corpus:
+    """Open a corpus that was imported; its tokens stay on disk until they are looked at.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Corpus
+        As it was when it was written.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(HEADER_BYTES)
+            header = _header(path, head, size)
+            mapped = FileMap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise InputError(
+            f"The file '{path}' cannot be read: {error.strerror or error}. Check the path and its "
+            "permissions."
+        ) from None
+    N, D = header["tokens"], header["documents"]
+    word = np.frombuffer(mapped, "<i4", N, HEADER_BYTES)
+    at = HEADER_BYTES + 4 * N
+    doc_ptr = np.frombuffer(mapped, "<i8", D + 1, at)
+    at += 8 * (D + 1)
+    try:
+        vocab = _split(mapped[at : at + header["vocabulary_bytes"]])
+        at += header["vocabulary_bytes"]
+        names = _split(mapped[at : at + header["name_bytes"]])
+        if len(vocab) != header["words"]:
+            raise InputError(f"{len(vocab):,} words where {header['words']:,} are promised")
+        return Corpus(doc_ptr, word, tuple(vocab), names)
+    except (InputError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"The file '{path}' must be a corpus that 'polyaurn import' wrote. It is damaged "
+            f"({str(error).rstrip('.')}); import it again."
+        ) from None
+
+
+def is_urn(head: bytes) -> bool:
+    """Tell from its first bytes whether a file is one of ours."""
+    return head.startswith(MARK)
+
+
+def _header(path: Path, head: bytes, size: int) -> dict[str, int]:
+    complaint = f"The file '{path}' must be a corpus that 'polyaurn import' wrote."
+    try:
+        if not is_urn(head):
+            raise ValueError
+        header = json.loads(head[len(MARK) :].split(b"\n", 1)[0])
+        version = header["format_version"]
+        names = ("tokens", "documents", "words", "vocabulary_bytes", "name_bytes")
+        numbers = {name: header[name] for name in names}
+        if not all(type(n) is int and 0 <= n < 2**60 for n in (version, *numbers.values())):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(f"{complaint} Its header is damaged; import it again.") from None
+    if version > FORMAT_VERSION:
+        raise InputError(
+            f"{complaint} It has format {version}, and this polyaurn reads up to "
+            f"{FORMAT_VERSION}; update polyaurn."
+        )
+    expected = HEADER_BYTES + 4 * numbers["tokens"] + 8 * (numbers["documents"] + 1)
+    expected += numbers["vocabulary_bytes"] + numbers["name_bytes"]
+    if size != expected or sys.byteorder != "little":
+        raise InputError(
+            f"{complaint} Expected {expected:,} bytes, got {size:,}; import or copy it again."
+        )
+    return numbers
+
+
+def _join(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _split(text: bytes) -> list[str]:
+    return text.decode().split("\n")[:-1]
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""The estimator, in scikit-learn's manner."""

@@ -1,0 +1,434 @@
+"""The estimator: what most users meet first."""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polyaurn.backends.registry import DEFAULT_SAMPLER, SAMPLERS, check_sampler
+from polyaurn.base.errors import DeviceError, InputError
+from polyaurn.base.threads import count_threads
+from polyaurn.chain.loop import give_all_topics, state_of, sweeps
+from polyaurn.chain.state import Info, State, check_topics, halt_of, on_host
+from polyaurn.estimator.fitted import Trained
+from polyaurn.estimator.inputs import documents_to_train
+from polyaurn.model.model import TopicModel
+from polyaurn.training.keeping import Keeper, keeping
+from polyaurn.training.memory import check_memory
+from polyaurn.training.progress import Report, training_line
+from polyaurn.training.run import (
+    Callback,
+    Training,
+    as_callbacks,
+    check_whole,
+    make_training,
+    says_stop,
+)
+from polyaurn.training.seeds import FIXED_STRENGTH
+from polyaurn.training.signals import InterruptsWait
+
+if TYPE_CHECKING:
+    from polyaurn.evaluate.posterior import Posterior
+
+
+class LDA(Trained):
+    """Latent Dirichlet allocation, trained by Gibbs sampling.
+
+    The same seed gives the same topics in every byte, for any number of threads.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of topics, K.
+    doc_topic_prior : float, array_like of length K, or None
+        alpha, the concentration of topics in a document; None is 1 / K, as in scikit-learn.
+    topic_word_prior : float, array_like of length V, or None
+        beta, the concentration of words in a topic; None is 1 / K, as in scikit-learn.
+    max_iter : int
+        Number of sweeps over the corpus.
+    sampler : str
+        "polya-urn" draws Phi as sparse Poisson counts: fast, small, and exact in the limit of
+        large counts. "partially-collapsed" draws Phi from its Dirichlet posterior: exact, dense.
+        "polya-urn-mh", "collapsed", "light" and "collapsed-dense" are the urn's rivals, for
+        comparison; see the page on samplers.
+    random_state : int, None or NumPy generator
+        The seed; None takes a new one each time, kept in ``random_state_``.
+    n_jobs : int or None
+        Threads; -1 takes all cores. The result does not depend on it, unless the sampler is
+        "collapsed" or "light", which are exact on one thread and approximate on several.
+    device : {"cpu", "gpu", "auto"}
+        Where sweeps run: the CPU, an NVIDIA GPU (``pip install 'polyaurn[gpu]'``), or a GPU where
+        there is one. The topics are the same in every byte, and a run begun on one may be resumed
+        on the other. A GPU runs "polya-urn" and "partially-collapsed".
+    evaluate_every : int
+        Compute the log posterior every so many sweeps (and after the last); 0 never.
+    warm_start : {"auto", "grow", "smooth", "random"} or False
+        "grow" begins on a share of the documents, 1/64 of a large corpus, and doubles it every
+        8 sweeps until all are in; "smooth" begins with larger priors, for a third of the sweeps
+        and at most 120; "random" does neither, as in the paper. "auto" does both, each where it
+        helps: it grows when tokens times topics are 4e8 or more, unless `max_iter` is too small,
+        and smooths with at most 200 topics. False, which tools of scikit-learn set, is "auto".
+    phi_refreshes : int or "auto"
+        How often Phi is drawn in a sweep, 1 (as in the paper) to 8; "auto" takes one for each
+        40 tokens a word, from 1 to 4.
+    mh_steps : int, optional
+        Pairs of Metropolis-Hastings proposals a token, for "light" and "polya-urn-mh"; 2 when not
+        given.
+    learn_priors_every : int
+        Learn an asymmetric alpha and a symmetric beta every so many sweeps; 0, the default, keeps
+        the priors as they are. What was learned is in ``model_.priors``.
+    seed_words : mapping of int to list of str, optional
+        Words that topics should hold, such as ``{3: ["orbit", "nasa"]}``, as a prior: a topic is
+        taken to have had `seed_strength` tokens of its words before the first document. For
+        samplers that draw Phi: "polya-urn", "partially-collapsed" and "polya-urn-mh".
+    seed_strength : int or "auto"
+        Tokens of a topic's seed words together; "auto" is a tenth of the tokens that a topic has
+        on average.
+    fixed_topics : TopicModel, or pair of a TopicModel and a mapping of int to int, optional
+        An earlier model whose topics are kept, under their numbers or as a pair says:
+        ``(model, {0: 7})`` ties topic 0 to the model's topic 7. Tied, not frozen: a topic is
+        taken to have had `fixed_strength` tokens in the model's proportions.
+    fixed_strength : int
+        Tokens of each topic of the earlier model.
+    checkpoint : str or Path, optional
+        A folder in which the run is kept while it goes on, so that it can be resumed after
+        anything short of losing the disk; `save` may use the same one.
+    checkpoint_every : int or str
+        Sweeps between checkpoints, or a time such as "5min", "30s" or "1h"; "auto" is a minute,
+        or longer where a checkpoint takes more than a second, and "never" keeps none.
+    resume : bool
+        Go on from the newest checkpoint in the folder, or start where there is none. The result
+        is the same in every byte as that of a run which was never interrupted, for any number
+        of threads. Corpus and parameters must be the same; `max_iter` may be larger.
+    callbacks : callable or sequence of callables, optional
+        Each is called after every sweep with the state and its `Info`; one that returns True
+        ends the training there. On a GPU the state lies there until the next sweep changes it:
+        `polyaurn.chain.state.on_host` copies it.
+    verbose : bool
+        Show a live line on a terminal.
+
+    Attributes
+    ----------
+    topic_word_counts_ : CSR matrix of int32, K by V
+        Tokens of each word in each topic.
+    doc_topic_counts_ : CSR matrix of int32, D by K
+        Tokens of each topic in each document.
+    assignments_ : ndarray of uint16
+        Topic of each token, in the corpus' token order.
+    components_ : ndarray of float64, K by V
+        Topic-word counts plus the prior; rows divided by their sums are word probabilities.
+    trace_ : list of dict
+        One record a sweep: sweep, phase ("grow 1/64" and so on, then "full"), seconds,
+        phi_seconds, z_seconds, log_posterior (None where it was not computed), phi_nonzeros,
+        tokens_per_second, work_per_token (the mean of min(topics in the document, topics of
+        the word)).
+    model_ : TopicModel
+        All of the above as one immutable object that can be saved.
+    posterior_ : Posterior
+        Draws, after `sample_posterior`.
+    corpus_ : Corpus
+        What was trained on.
+    n_features_in_ : int
+        Words seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Columns of the data frame that `fit` was given; not there otherwise.
+    weight_scale_ : float
+        What fractional weights were multiplied by before they were rounded to tokens; 1 for counts.
+    n_iter_ : int
+        Sweeps done.
+    random_state_ : int
+        The seed used.
+
+    Examples
+    --------
+    >>> import polyaurn
+    >>> corpus = polyaurn.datasets.generate(n_documents=200, n_words=300, n_topics=5)
+    >>> lda = polyaurn.LDA(n_components=5, max_iter=50).fit(corpus)
+    >>> len(lda.topics(n_words=3))
+    5
+    >>> int(lda.topic_word_counts_.sum()) == corpus.n_tokens
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        doc_topic_prior: Any = 0.1,
+        topic_word_prior: Any = 0.01,
+        max_iter: int = 1000,
+        sampler: str = DEFAULT_SAMPLER,
+        random_state: Any = 0,
+        n_jobs: int | None = -1,
+        device: str = "cpu",
+        evaluate_every: int = 10,
+        warm_start: str | bool = "auto",
+        phi_refreshes: int | str = "auto",
+        mh_steps: int | None = None,
+        learn_priors_every: int = 0,
+        seed_words: Mapping[int, Iterable[str]] | None = None,
+        seed_strength: int | str = "auto",
+        fixed_topics: Any = None,
+        fixed_strength: int = FIXED_STRENGTH,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int | str = "auto",
+        resume: bool = False,
+        callbacks: Callback | Iterable[Callback] | None = None,
+        verbose: bool = True,
+    ) -> None:
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.max_iter = max_iter
+        self.sampler = sampler
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.device = device
+        self.evaluate_every = evaluate_every
+        self.warm_start = warm_start
+        self.phi_refreshes = phi_refreshes
+        self.mh_steps = mh_steps
+        self.learn_priors_every = learn_priors_every
+        self.seed_words = seed_words
+        self.seed_strength = seed_strength
+        self.fixed_topics = fixed_topics
+        self.fixed_strength = fixed_strength
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> "LDA":
+        """Train on documents.
+
+        When interrupted (Ctrl-C), the estimator keeps the state after the last whole sweep, and
+        the interruption goes on to the caller; on a GPU it waits for the end of the sweep. A GPU
+        that fails raises `polyaurn.base.errors.DeviceError`, which says what is kept.
+
+        Parameters
+        ----------
+        X : Corpus, sparse or dense matrix of counts, data frame, AnnData, or strings
+            The documents. Strings, in a list or a column of pandas or polars, are counted as
+            `Corpus.from_texts` does by default. Fractional weights are multiplied by one number
+            and rounded, which is said in a warning.
+        y : ignored
+            For scikit-learn's sake.
+
+        Returns
+        -------
+        LDA
+            The estimator itself.
+        """
+        corpus = documents_to_train(self, X)
+        callbacks = as_callbacks(self.callbacks)
+        if corpus.n_empty:
+            warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
+        training = make_training(self, corpus)
+        K = check_topics(self.n_components)
+        on_gpu = training.options["device"] == "gpu"
+        in_memory = DEFAULT_SAMPLER if on_gpu else self.sampler  # a GPU has Phi in its own
+        check_memory(corpus.n_tokens, corpus.n_words, K, in_memory)
+        with (
+            keeping(self.checkpoint, self.checkpoint_every, training.run, resume=self.resume,
+                    any_seed=self.random_state is None, early=on_gpu) as keeper,
+            training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line,
+            InterruptsWait(wanted=on_gpu) as interrupts,
+        ):  # fmt: skip
+            try:
+                self._train(training, callbacks, keeper, line, interrupts)
+            except DeviceError as error:
+                raise DeviceError(error.what, keeper.remedy()) from error
+        return self
+
+    def _train(
+        self,
+        training: Training,
+        callbacks: list[Callback],
+        keeper: Keeper,
+        line: Report,
+        interrupts: InterruptsWait,
+    ) -> None:
+        """Sweep from where the run stands; keep its last state, whatever happens."""
+        corpus = training.corpus
+        trace: list[dict[str, Any]] = []
+        state: State | None = None
+        before, start = 0.0, None
+        if keeper.saved is not None:
+            start, trace = keeper.saved.halt, keeper.saved.trace
+            before = float(trace[-1]["seconds"]) if trace else 0.0
+            training = training.with_seed(keeper.saved.run["random_state"])
+        if start is not None and start.sweep == self.max_iter:
+            state = state_of(corpus, start, self.n_components, self.sampler, self.n_jobs)
+            self._keep(training, state, trace)
+            return
+        chain = sweeps(
+            corpus, random_state=training.seed, max_iter=self.max_iter, start=start,
+            on_compile=line.compiling, **training.options,
+        )  # fmt: skip
+        del start
+        keeper.forget()
+        try:
+            for state, info in chain:
+                info = info._replace(seconds=before + info.seconds)
+                trace.append(info.record())
+                line.sweep(info)
+                if any([says_stop(callback(state, info)) for callback in callbacks]):
+                    break
+                state = state._replace(phi=None)  # free its memory while the next is drawn
+                keeper.after(state, trace)
+                interrupts.look()
+        except BaseException:
+            with suppress(InputError):  # a GPU that failed may have the state no more
+                self._end(training, state, trace, keeper)
+            raise
+        self._end(training, state, trace, keeper)
+
+    def _end(
+        self, training: Training, state: State | None, trace: list[dict[str, Any]], keeper: Keeper
+    ) -> None:
+        if state is not None:
+            keeper.write(state, trace)
+            self._keep(training, state, trace)
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Train, and return the mixture of topics of each document.
+
+        Parameters
+        ----------
+        X : whatever `fit` takes
+            The documents.
+        y : ignored
+            For scikit-learn's sake.
+
+        Returns
+        -------
+        ndarray of float64, D by K
+            The same as `transform` gives after `fit`; rows sum to one.
+        """
+        model = self.fit(X).model_
+        return np.asarray(
+            model.transform(
+                self.corpus_,
+                random_state=self.random_state_,
+                n_jobs=self.n_jobs,
+                device=self.device,
+            )
+        )
+
+    def sample_posterior(
+        self,
+        X: Any,
+        *,
+        chains: int = 4,
+        draws: int = 100,
+        thin: int = 10,
+        words: Any = None,
+        topics: Any = None,
+        documents: Any = None,
+        theta_mean: bool = True,
+    ) -> "Posterior":
+        """Run several chains, and keep draws of each after `max_iter` sweeps of burn-in.
+
+        Chains differ by their seeds, `random_state` and the numbers that follow, and run one
+        after another. Topics of later chains are given the numbers of the first chain's that
+        they match best. The estimator is trained afterwards: its model is the first chain's last
+        state. When interrupted (Ctrl-C), draws so far are in ``posterior_``. Callbacks are not
+        called.
+
+        Parameters
+        ----------
+        X : Corpus, sparse or dense matrix of counts, or sequence of str
+            The documents.
+        chains : int
+            How many.
+        draws : int
+            Draws of each.
+        thin : int
+            Sweeps between two draws.
+        words : sequence of str or int, optional
+            Keep draws of Phi for these words.
+        topics : sequence of int, optional
+            Keep draws of Phi, and of Theta, for these topics alone; with neither words nor
+            documents named, Phi of all words.
+        documents : sequence of str or int, optional
+            Keep draws of Theta for these documents.
+        theta_mean : bool
+            Keep the mean of Theta, which may need more memory than anything else.
+
+        Returns
+        -------
+        Posterior
+            Log posterior, sizes of topics and priors of every draw; means; what was named.
+
+        Examples
+        --------
+        >>> import polyaurn
+        >>> corpus = polyaurn.datasets.generate(n_documents=60, n_words=80, n_topics=3)
+        >>> lda = polyaurn.LDA(3, max_iter=40, verbose=False)
+        >>> posterior = lda.sample_posterior(corpus, chains=2, draws=20, thin=2, documents=[0])
+        >>> posterior.theta.shape
+        (2, 20, 1, 3)
+        >>> posterior.summary()[0]["quantity"]
+        'log_posterior'
+        """
+        from polyaurn.evaluate.posterior.choice import make_choice
+        from polyaurn.evaluate.posterior.result import Chain
+        from polyaurn.evaluate.posterior.sampling import gather, sample
+
+        for name, value in {"chains": chains, "draws": draws, "thin": thin}.items():
+            check_whole(value, name)
+        corpus = documents_to_train(self, X)
+        training = make_training(self, corpus)
+        choice = make_choice(corpus, check_topics(self.n_components), words, topics, documents)
+        law = SAMPLERS[check_sampler(self.sampler)].law_of(count_threads(self.n_jobs))
+        trace: list[dict[str, Any]] = []
+        last: list[State] = []
+        kept: list[Chain] = []
+        self.__dict__.pop("posterior_", None)
+        n_sweeps = chains * (self.max_iter + draws * thin)
+        on_gpu = training.options["device"] == "gpu"
+        with (
+            training_line(n_sweeps, corpus.n_tokens, show=self.verbose) as line,
+            InterruptsWait(wanted=on_gpu) as interrupts,
+        ):
+
+            def tell(done: int, info: Info) -> None:
+                line.sweep(info._replace(sweep=done + info.sweep))
+                if not done:
+                    trace.append(info.record())
+                interrupts.look()
+
+            try:
+                sample(
+                    corpus, training.options | {"on_compile": line.compiling},
+                    burn_in=self.max_iter, chains=chains, draws=draws, thin=thin, choice=choice,
+                    theta_mean=theta_mean, seed=training.seed, tell=tell, into=kept, last=last,
+                )  # fmt: skip
+            except DeviceError as error:
+                so_far = "; draws so far are in posterior_" if kept else ""
+                raise DeviceError(error.what, f"Sample again with device='cpu'{so_far}.") from error
+            finally:
+                if last:
+                    self._keep(training, last[0], trace)
+                if kept:
+                    self.posterior_ = gather(corpus, kept, choice, law)
+        return self.posterior_
+
+    def _keep(self, training: Training, state: State, trace: list[dict[str, Any]]) -> None:
+        corpus, priors = training.corpus, training.priors_of(state)
+        try:
+            state = on_host(state._replace(phi=None))
+        except DeviceError:  # topics can be had even where there is no room to gather counts
+            halt = halt_of(state)
+            state = state_of(corpus, halt, self.n_components, self.sampler, self.n_jobs)
+        state = give_all_topics(corpus, state, priors, self.sampler, training.seed, self.n_jobs)
+        self.corpus_ = corpus
+        self.n_iter_ = state.sweep
+        self.random_state_ = training.seed
+        self.model_ = TopicModel.from_state(
+            corpus, state, priors, trace=trace, parameters=training.facts
+        )

@@ -1,0 +1,311 @@
+"""What several chains drew, with topics aligned to those of the first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import F64, I64, Priors, pseudo_sizes
+from polyaurn.evaluate.posterior.convergence import LEAST_DRAWS, ess_bulk, ess_tail, r_hat
+
+MATCHED = 0.6  # match quality from which a topic counts as the same in another chain
+
+
+class Chain(NamedTuple):
+    """What one chain drew, topics in the first chain's order.
+
+    Attributes
+    ----------
+    seed : int
+        Of the chain.
+    order : ndarray of int64, length K
+        Its own number of each topic.
+    sweep : ndarray of int64, one a draw
+        When it was drawn.
+    log_posterior : ndarray of float64, one a draw
+        log p(w, z).
+    topic_sizes : ndarray of int64, draws by K
+        Tokens of each topic.
+    priors : tuple of Priors, one a draw
+        alpha and beta.
+    phi : ndarray of float64 or None, draws by topics by words
+        Draws of Phi for what was chosen.
+    theta : ndarray of float64 or None, draws by documents by topics
+        Draws of Theta for what was chosen.
+    phi_sum : CSR matrix of float64, K by V
+        The sum over draws of n / (sum of n + beta), pseudo-counts of seeds being part of n.
+    theta_sum : CSR matrix of float64 or None, D by K
+        The sum over draws of m / (N_d + sum of alpha).
+    """
+
+    seed: int
+    order: I64
+    sweep: I64
+    log_posterior: F64
+    topic_sizes: I64
+    priors: tuple[Priors, ...]
+    phi: F64 | None
+    theta: F64 | None
+    phi_sum: sp.csr_matrix
+    theta_sum: sp.csr_matrix | None
+
+    def phi_mean(self, *, sparse: bool = False) -> Any:
+        """Return the posterior mean of Phi; see `Posterior.phi_mean`."""
+        draws = len(self.priors)
+        mean = self.phi_sum / draws
+        scale = [
+            1.0 / (n + pseudo_sizes(p)[self.order] + p.beta.sum())
+            for n, p in zip(self.topic_sizes, self.priors, strict=True)
+        ]
+        if all(p.beta is self.priors[0].beta for p in self.priors):
+            pairs = [(np.sum(scale, axis=0), self.priors[0].beta)]
+        else:
+            pairs = [(s, p.beta) for s, p in zip(scale, self.priors, strict=True)]
+        return _with_prior(mean, [(s / draws, beta) for s, beta in pairs], sparse=sparse)
+
+    def theta_mean(self, lengths: I64, *, sparse: bool = False) -> Any:
+        """Return the posterior mean of Theta, given documents' lengths."""
+        if self.theta_sum is None:
+            raise InputError(
+                "The mean of Theta was not kept. Sample with 'theta_mean' set to True to have it."
+            )
+        draws = len(self.priors)
+        mean = self.theta_sum / draws
+        pairs = [(1.0 / (lengths + p.alpha.sum()), p.alpha[self.order]) for p in self.priors]
+        if all(p.alpha is self.priors[0].alpha for p in self.priors):
+            pairs = [(pairs[0][0] * draws, pairs[0][1])]
+        return _with_prior(mean, [(s / draws, alpha) for s, alpha in pairs], sparse=sparse)
+
+
+def _with_prior(mean: sp.csr_matrix, pairs: list[tuple[F64, F64]], *, sparse: bool) -> Any:
+    """Add outer products of (row, column) to a matrix, or to its stored entries alone."""
+    if not sparse:
+        dense = mean.toarray()
+        for row, column in pairs:
+            dense += np.outer(row, column)
+        return dense
+    rows = np.repeat(np.arange(mean.shape[0]), np.diff(mean.indptr))
+    for row, column in pairs:
+        mean.data += row[rows] * column[mean.indices]
+    return mean
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Posterior:
+    """Draws of several chains, from `LDA.sample_posterior`.
+
+    Attributes
+    ----------
+    chains : tuple of Chain
+        The first chain's numbers of topics are used for all.
+    match_quality : ndarray of float64, chains by K
+        How alike a topic's mean and that of the first chain's topic are: the Bhattacharyya
+        coefficient, 1 for the same law of words, 0 for no word in common.
+    vocab, doc_names : sequence of str
+        From the corpus.
+    words, topics, documents : ndarray of int64
+        What `phi` and `theta` were kept for.
+    lengths : ndarray of int64
+        Tokens of each document.
+    law : str
+        What the chains converge to: "exact", "asymptotic" or "approximate".
+    """
+
+    chains: tuple[Chain, ...]
+    match_quality: F64
+    vocab: tuple[str, ...]
+    doc_names: Sequence[str]
+    words: I64
+    topics: I64
+    documents: I64
+    lengths: I64
+    law: str
+
+    @property
+    def n_draws(self) -> int:
+        """Draws of each chain; the fewest, where sampling was interrupted."""
+        return min(len(chain.sweep) for chain in self.chains)
+
+    @property
+    def log_posterior(self) -> F64:
+        """Of each draw, chains by draws."""
+        return np.asarray(self._stack("log_posterior"), dtype=np.float64)
+
+    @property
+    def topic_sizes(self) -> I64:
+        """Tokens of each topic, chains by draws by K."""
+        return np.asarray(self._stack("topic_sizes"), dtype=np.int64)
+
+    @property
+    def alpha(self) -> F64:
+        """Of each draw and topic, chains by draws by K."""
+        return np.array([[p.alpha[c.order] for p in c.priors[: self.n_draws]] for c in self.chains])
+
+    @property
+    def beta(self) -> F64:
+        """Mean over words, of each draw; chains by draws."""
+        return np.array([[p.beta.mean() for p in c.priors[: self.n_draws]] for c in self.chains])
+
+    @property
+    def phi(self) -> F64 | None:
+        """Draws of Phi for `topics` and `words`; chains by draws by topics by words."""
+        return None if self.chains[0].phi is None else self._stack("phi")
+
+    @property
+    def theta(self) -> F64 | None:
+        """Draws of Theta for `documents` and `topics`; chains by draws by documents by topics."""
+        return None if self.chains[0].theta is None else self._stack("theta")
+
+    def phi_mean(self, chain: int | None = 0, *, sparse: bool = False) -> Any:
+        """Return the posterior mean of Phi, words' probabilities in topics.
+
+        Parameters
+        ----------
+        chain : int or None
+            Which; None takes the mean over all, which is of use for topics that match well.
+        sparse : bool
+            Return as CSR only cells in which a draw had tokens; entries are those of the dense
+            matrix.
+
+        Returns
+        -------
+        ndarray of float64 or CSR matrix, K by V
+            The mean over draws of (n + beta) / (sum of n + beta).
+        """
+        return self._mean([c.phi_mean(sparse=sparse) for c in self._chosen(chain)])
+
+    def theta_mean(self, chain: int | None = 0, *, sparse: bool = False) -> Any:
+        """Return the posterior mean of Theta, topics' shares in documents.
+
+        Parameters
+        ----------
+        chain : int or None
+            Which; None takes the mean over all, which is of use for topics that match well.
+        sparse : bool
+            Return as CSR only cells in which a draw had tokens; entries are those of the dense
+            matrix if one chain is asked for.
+
+        Returns
+        -------
+        ndarray of float64 or CSR matrix, D by K
+            The mean over draws of (m + alpha) / (N_d + sum of alpha).
+        """
+        return self._mean([c.theta_mean(self.lengths, sparse=sparse) for c in self._chosen(chain)])
+
+    def matched(self, least_match: float = MATCHED) -> I64:
+        """Return the topics that are the same in all chains.
+
+        Parameters
+        ----------
+        least_match : float
+            The match quality from which they are.
+
+        Returns
+        -------
+        ndarray of int64
+            Their numbers.
+        """
+        return np.flatnonzero(self.match_quality.min(axis=0) >= least_match)
+
+    def summary(self, least_match: float = MATCHED) -> list[dict[str, Any]]:
+        """Describe draws, with R-hat and effective sample sizes where these have a meaning.
+
+        Parameters
+        ----------
+        least_match : float
+            Sizes of topics that match worse in some chain have neither, since the chains speak of
+            different topics.
+
+        Returns
+        -------
+        list of dict
+            For the log posterior, the sum of alpha, the mean of beta and the size of each topic:
+            quantity, topic, match, mean, sd, q05, q95, r_hat, ess_bulk, ess_tail. None stands for
+            what cannot be told, as for a quantity that does not vary.
+        """
+        same = set(self.matched(least_match).tolist())
+        free = {
+            "log_posterior": self.log_posterior,
+            "alpha_sum": self.alpha.sum(axis=2),
+            "beta_mean": self.beta,
+        }
+        rows = [_describe(name, None, None, draws, compare=True) for name, draws in free.items()]
+        worst = self.match_quality.min(axis=0)
+        for k in range(self.match_quality.shape[1]):
+            draws = self.topic_sizes[:, :, k].astype(np.float64)
+            rows.append(_describe("topic_size", k, float(worst[k]), draws, compare=k in same))
+        return rows
+
+    def to_arviz(self, least_match: float = MATCHED) -> Any:
+        """Return the draws for ArviZ, as the version that is installed has them.
+
+        Parameters
+        ----------
+        least_match : float
+            Topics that match worse in some chain are left out, as chains speak of different ones.
+
+        Returns
+        -------
+        arviz.InferenceData or xarray.DataTree
+            Of ArviZ 0.x and of 1.x: log_posterior, beta, and for matched topics alpha,
+            topic_size, phi and theta.
+        """
+        from polyaurn.evaluate.posterior.arviz import to_arviz
+
+        return to_arviz(self, self.matched(least_match))
+
+    def __repr__(self) -> str:
+        same = len(self.matched()) if len(self.chains) > 1 else self.match_quality.shape[1]
+        return (
+            f"Posterior({len(self.chains)} chains of {self.n_draws:,} draws, "
+            f"{self.match_quality.shape[1]:,} topics, {same:,} of them the same in all chains)"
+        )
+
+    def _stack(self, name: str) -> Any:
+        return np.stack([getattr(chain, name)[: self.n_draws] for chain in self.chains])
+
+    def _chosen(self, chain: int | None) -> tuple[Chain, ...]:
+        if chain is None:
+            return self.chains
+        if isinstance(chain, bool) or not isinstance(chain, int | np.integer):
+            raise InputError(
+                f"The 'chain' parameter must be a whole number or None. Got {chain!r} instead."
+            )
+        if not 0 <= chain < len(self.chains):
+            raise InputError(
+                f"The 'chain' parameter must be below {len(self.chains)}, the number of chains. "
+                f"Got {chain} instead."
+            )
+        return (self.chains[chain],)
+
+    @staticmethod
+    def _mean(found: list[Any]) -> Any:
+        return sum(found[1:], start=found[0]) / len(found)
+
+
+def _describe(
+    name: str, topic: int | None, match: float | None, draws: F64, *, compare: bool
+) -> dict[str, Any]:
+    moves = compare and draws.shape[1] >= LEAST_DRAWS and float(np.ptp(draws)) > 0.0
+    measured = {
+        measure.__name__: _number(measure(draws)) if moves else None
+        for measure in (r_hat, ess_bulk, ess_tail)
+    }
+    low, high = np.quantile(draws, (0.05, 0.95))
+    return {
+        "quantity": name,
+        "topic": topic,
+        "match": match,
+        "mean": float(draws.mean()),
+        "sd": float(draws.std(ddof=1)) if draws.size > 1 else None,
+        "q05": float(low),
+        "q95": float(high),
+        **measured,
+    }
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None

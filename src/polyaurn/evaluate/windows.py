@@ -1,0 +1,94 @@
+"""Compiled counting of words and pairs of words that occur together."""
+
+import numpy as np
+
+from polyaurn.base.compilation import njit
+
+
+@njit(nogil=True, cache=True)
+def count_windows(doc_ptr, word, size, exact, alone, together):
+    """Count the windows that hold each word, and each pair of words.
+
+    A window is `size` neighbouring tokens of a document, or all of a shorter document; it moves on
+    by a token. Tokens of no interest are -1. The stretches of windows that hold a word are noted as
+    the window moves, and for pairs the stretches of both are intersected.
+
+    Parameters
+    ----------
+    doc_ptr, word : ndarray
+        The documents.
+    size : int
+        Tokens of a window; 0 for whole documents.
+    exact : bool
+        Whether a word stays while the window holds it. Otherwise it is forgotten when one of its
+        occurrences leaves, even if another is inside, until it enters again, as in gensim.
+    alone : ndarray of int64, length W
+        Windows with each word; added to.
+    together : ndarray of int64, W by W
+        Windows with both, in both halves; added to.
+
+    Returns
+    -------
+    int
+        The number of windows.
+    """
+    W = len(alone)
+    n_windows = 0
+    inside = np.zeros(W, np.int64)  # occurrences in the window
+    last = np.full(W, -1, np.int64)  # a word's last stretch in this document
+    open_ = np.zeros(W, np.bool_)  # which goes on
+    present = np.empty(W, np.int64)
+    longest = 0
+    for d in range(len(doc_ptr) - 1):
+        longest = max(longest, doc_ptr[d + 1] - doc_ptr[d])
+    begin, end = np.empty(longest, np.int64), np.empty(longest, np.int64)  # stretches
+    before = np.empty(longest, np.int64)  # the same word's stretch before
+    for d in range(len(doc_ptr) - 1):
+        lo, N = doc_ptr[d], doc_ptr[d + 1] - doc_ptr[d]
+        width = N if size == 0 else min(size, N)
+        windows = N - width + 1
+        n_windows += windows
+        n_present, n_stretches = 0, 0
+        for i in range(N):
+            t = max(0, i - width + 1)  # the first window with token i
+            if i >= width:
+                v = word[lo + i - width]
+                if v >= 0:
+                    inside[v] -= 1
+                    if open_[v] and (inside[v] == 0 or not exact):
+                        open_[v] = False
+                        end[last[v]] = t
+            v = word[lo + i]
+            if v < 0:
+                continue
+            inside[v] += 1
+            if not open_[v]:
+                if last[v] < 0:
+                    present[n_present] = v
+                    n_present += 1
+                begin[n_stretches], before[n_stretches] = t, last[v]
+                last[v], open_[v] = n_stretches, True
+                n_stretches += 1
+        for x in range(n_present):
+            v = present[x]
+            if open_[v]:
+                end[last[v]] = windows
+            s = last[v]
+            while s >= 0:
+                alone[v] += end[s] - begin[s]
+                s = before[s]
+            for y in range(x):
+                w = present[y]
+                common = 0
+                s, t = last[v], last[w]
+                while s >= 0 and t >= 0:  # both from the last stretch to the first
+                    common += max(0, min(end[s], end[t]) - max(begin[s], begin[t]))
+                    if begin[s] >= begin[t]:
+                        s = before[s]
+                    else:
+                        t = before[t]
+                together[v, w] += common
+                together[w, v] += common
+        for x in range(n_present):
+            last[present[x]], open_[present[x]], inside[present[x]] = -1, False, 0
+    return n_windows

@@ -1,5 +1,0 @@
-"""How many topics? Models over a grid of numbers of topics and seeds, each judged; resumable."""
-
-from polyaurn.grid.loop import topic_grid
-
-__all__ = ["topic_grid"]

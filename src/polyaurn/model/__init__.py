@@ -1,0 +1,1 @@
+"""The result of a training, and what is computed from it."""

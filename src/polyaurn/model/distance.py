@@ -1,0 +1,113 @@
+"""Which topic of one model is which of another: the best pairing, by the words they hold."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import F64, I64
+
+_ROWS = 256
+
+
+def match_topics(p: Any, q: Any) -> tuple[I64, F64]:
+    """Pair the topics of two models, one to one, so that pairs are as alike as can be.
+
+    Two topics are alike by their Bhattacharyya coefficient, the sum over words of the square root
+    of p times q: 1 where they are the same, 0 where they share no word.
+
+    Parameters
+    ----------
+    p, q : sparse or dense matrix, K by V
+        Topics in rows: counts, or probabilities. Rows are divided by their sums. Time and memory
+        go by the nonzeros.
+
+    Returns
+    -------
+    order : ndarray of int64, length K
+        The row of `q` that is paired with each row of `p`.
+    quality : ndarray of float64, length K
+        How alike each pair is, from 0 to 1; 0 where one of the two has no tokens.
+
+    Examples
+    --------
+    >>> from polyaurn.model.distance import match_topics
+    >>> order, quality = match_topics([[4, 0, 0], [0, 1, 1]], [[0, 3, 3], [2, 0, 0]])
+    >>> order.tolist(), quality.round(6).tolist()
+    ([1, 0], [1.0, 1.0])
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    roots = [_roots(p, "p"), _roots(q, "q")]
+    if roots[0].shape != roots[1].shape:
+        (K, V), (L, W) = roots[0].shape, roots[1].shape
+        raise InputError(
+            "The 'q' parameter must have as many topics and words as 'p', "
+            f"{K:,} by {V:,}. Got {L:,} by {W:,} instead; match models of the same number of "
+            "topics, trained on the same vocabulary."
+        )
+    alike = np.minimum((roots[0] @ roots[1].T).toarray(), 1.0)
+    rows, order = linear_sum_assignment(alike, maximize=True)
+    return order.astype(np.int64), alike[rows, order]
+
+
+def row_quality(p: Any, q: Any) -> F64:
+    """Return how alike each row of one matrix and the same row of another are.
+
+    Parameters
+    ----------
+    p, q : sparse or dense matrix, K by V
+        Topics in rows, as in `match_topics`.
+
+    Returns
+    -------
+    ndarray of float64, length K
+        From 0 to 1, as the quality there.
+    """
+    shared = _roots(p, "p").multiply(_roots(q, "q"))
+    return np.minimum(np.asarray(shared.sum(axis=1), dtype=np.float64).ravel(), 1.0)
+
+
+def topic_distances(p: Any) -> F64:
+    """Return the Hellinger distances between the topics of one model.
+
+    Parameters
+    ----------
+    p : sparse or dense matrix, K by V
+        Topics in rows, as in `match_topics`.
+
+    Returns
+    -------
+    ndarray of float64, K by K
+        From 0 to 1, symmetric; a topic without tokens is at distance 1 from all others.
+    """
+    roots = _roots(p, "p")
+    K = roots.shape[0]
+    distance = np.empty((K, K))
+    for lo in range(0, K, _ROWS):  # products of sparse rows are nearly dense, and larger as such
+        alike = (roots[lo : lo + _ROWS] @ roots.T).toarray()
+        distance[lo : lo + _ROWS] = np.sqrt(np.clip(1.0 - alike, 0.0, 1.0))
+    np.fill_diagonal(distance, 0.0)
+    return distance
+
+
+def _roots(topics: Any, name: str) -> sp.csr_matrix:
+    """Return the square roots of rows that sum to one, as CSR."""
+    try:
+        csr = sp.csr_matrix(topics, dtype=np.float64, copy=True)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"The '{name}' parameter must be a matrix, topics by words. Got "
+            f"{type(topics).__name__} instead; give the counts or probabilities of a model."
+        ) from None
+    csr.sum_duplicates()
+    if not (np.isfinite(csr.data) & (csr.data >= 0)).all():
+        raise InputError(
+            f"The '{name}' parameter must hold counts or probabilities. Got a negative number, or "
+            "one that is not finite; give the counts of a model."
+        )
+    sums = np.asarray(csr.sum(axis=1)).ravel()
+    csr.data /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(csr.indptr))
+    np.sqrt(csr.data, out=csr.data)
+    return csr

@@ -1,0 +1,276 @@
+"""The result of training: topics and where they occur. Immutable."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import numpy as np
+import scipy.sparse as sp
+
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import (
+    F64,
+    I64,
+    U16,
+    Priors,
+    State,
+    doc_topic_matrix,
+    on_host,
+    topic_word_mass,
+    topic_word_matrix,
+)
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.names import check_vocabulary
+from polyaurn.model.inference import BURN_IN, KEPT, infer
+from polyaurn.model.tables.mixin import Views
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicModel(Views):
+    """A trained topic model: the last state of a chain, with what is needed to read it.
+
+    Attributes
+    ----------
+    topic_word_counts : CSR matrix of int32, K by V
+        n: how many tokens of each word have each topic. In a model that came from elsewhere without
+        its documents (`polyaurn.exchange`), pseudo-counts of float64.
+    doc_topic_counts : CSR matrix of int32, D by K
+        m: how many tokens of each document have each topic.
+    assignments : ndarray of uint16, length N
+        z: the topic of each token, in the corpus' token order.
+    vocab, doc_names : sequence of str
+        From the corpus.
+    priors : Priors
+        alpha and beta, and pseudo-counts where topics were seeded.
+    trace : list of dict
+        One record a sweep.
+    parameters : dict
+        What repeats the run: sampler, seed, sweeps, sizes, fingerprint of the corpus.
+    """
+
+    topic_word_counts: sp.csr_matrix
+    doc_topic_counts: sp.csr_matrix
+    assignments: U16
+    vocab: tuple[str, ...]
+    doc_names: Sequence[str]
+    priors: Priors
+    trace: list[dict[str, Any]] = field(default_factory=list)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_state(
+        cls,
+        corpus: Corpus,
+        state: State,
+        priors: Priors,
+        *,
+        trace: list[dict[str, Any]] | None = None,
+        parameters: dict[str, Any] | None = None,
+    ) -> "TopicModel":
+        """Make a model of where a chain stands.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            What the chain runs on.
+        state : State
+            As yielded by `polyaurn.sweeps`.
+        priors : Priors
+            alpha and beta, from `polyaurn.chain.state.make_priors`.
+        trace : list of dict, optional
+            Records of the sweeps.
+        parameters : dict, optional
+            Further facts to keep with the model.
+
+        Returns
+        -------
+        TopicModel
+            Independent of the chain.
+        """
+        K = len(priors.alpha)
+        state = on_host(state._replace(phi=None))
+        z = state.z.copy()
+        z.flags.writeable = False
+        facts = {
+            "n_topics": K,
+            "n_documents": corpus.n_documents,
+            "n_words": corpus.n_words,
+            "n_tokens": corpus.n_tokens,
+            "sweeps": state.sweep,
+            "corpus_sha256": corpus.fingerprint,
+        }
+        return cls(
+            topic_word_counts=topic_word_matrix(state.counts, K),
+            doc_topic_counts=doc_topic_matrix(corpus.doc_ptr, z, K),
+            assignments=z,
+            vocab=corpus.vocab,
+            doc_names=corpus.doc_names,
+            priors=priors,
+            trace=list(trace or []),
+            parameters=facts | (parameters or {}),
+        )
+
+    @property
+    def n_topics(self) -> int:
+        """K."""
+        return len(self.priors.alpha)
+
+    @cached_property
+    def topic_sizes(self) -> I64 | F64:
+        """Tokens of each topic; sums of float64 where the counts are pseudo-counts."""
+        sizes = np.asarray(self.topic_word_counts.sum(axis=1)).ravel()
+        return sizes if sizes.dtype == np.float64 else sizes.astype(np.int64)
+
+    @cached_property
+    def topic_word_mass(self) -> sp.csr_matrix:
+        """Tokens of each topic and word with the prior's pseudo-counts: what beta is added to."""
+        return topic_word_mass(self.topic_word_counts, self.priors)
+
+    @overload
+    def topics(self, n_words: int = ..., *, weights: Literal[False] = ...) -> list[list[str]]: ...
+
+    @overload
+    def topics(
+        self, n_words: int = ..., *, weights: Literal[True]
+    ) -> list[list[tuple[str, float]]]: ...
+
+    def topics(
+        self, n_words: int = 10, *, weights: bool = False
+    ) -> list[list[str]] | list[list[tuple[str, float]]]:
+        """Return the most probable words of each topic.
+
+        Parameters
+        ----------
+        n_words : int
+            How many words.
+        weights : bool
+            Return pairs of a word and its probability, (n + beta) / (sum of n + beta), where
+            pseudo-counts of seeds belong to beta.
+
+        Returns
+        -------
+        list of list
+            Topic by topic, words in decreasing order; equal ones in the order of the vocabulary.
+            Only words that occur in the topic, or were seeded there, are listed, so a small topic
+            may have fewer.
+        """
+        if not isinstance(n_words, int | np.integer) or n_words < 1:
+            raise InputError(
+                f"The 'n_words' parameter must be a whole number, at least 1. Got {n_words!r} "
+                "instead."
+            )
+        beta = self.priors.beta
+        counts = self.topic_word_mass
+        sizes = np.asarray(counts.sum(axis=1)).ravel()
+        found = []
+        for k in range(self.n_topics):
+            n_k = counts[k]
+            mass = n_k.data + beta[n_k.indices]
+            order = np.lexsort((n_k.indices, -mass))[:n_words]
+            total = sizes[k] + beta.sum()
+            found.append(
+                [
+                    (self.vocab[v], float(p))
+                    for v, p in zip(n_k.indices[order], mass[order] / total, strict=True)
+                ]
+            )
+        return found if weights else [[word for word, _ in topic] for topic in found]
+
+    def with_words(self, words: Any) -> "TopicModel":
+        """Return the model with its words named, as where it was trained on a bare matrix.
+
+        Parameters
+        ----------
+        words : sequence of str, length V
+            For example ``CountVectorizer.get_feature_names_out()``.
+
+        Returns
+        -------
+        TopicModel
+            The same topics, under these words.
+        """
+        vocab = check_vocabulary([str(word) for word in words], "'words' parameter")
+        if len(vocab) != len(self.vocab):
+            raise InputError(
+                f"The 'words' parameter must name {len(self.vocab):,} words. Got {len(vocab):,}; "
+                "give those of the matrix that the model was trained on."
+            )
+        return replace(self, vocab=vocab)
+
+    def doc_topics(self) -> F64:
+        """Return the mixture of topics of each training document, (m + alpha) / (N_d + sum alpha).
+
+        Returns
+        -------
+        ndarray of float64, D by K
+            Rows sum to one; an empty document has the prior mean.
+        """
+        mass = self.doc_topic_counts.toarray() + self.priors.alpha
+        return np.asarray(mass / mass.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    def transform(
+        self,
+        X: Any,
+        *,
+        sparse: bool = False,
+        burn_in: int = BURN_IN,
+        kept: int = KEPT,
+        random_state: Any = 0,
+        n_jobs: int | None = -1,
+        device: str = "cpu",
+    ) -> Any:
+        """Return the mixtures of topics of documents, the topics staying as they are.
+
+        Parameters
+        ----------
+        X : Corpus, matrix of counts, or sequence of str
+            The documents. Words are looked up by name; those that the model does not know are
+            left out, which is said in a warning. A matrix has the model's words in its columns.
+        sparse : bool
+            Return only topics that a document's tokens were seen in, as CSR; entries are those of
+            the dense matrix.
+        burn_in, kept : int
+            Sweeps over a document that are left out, and that are averaged.
+        random_state : int, None or NumPy generator
+            The seed. What a document gets depends on its words and the seed alone.
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+        device : {"cpu", "gpu", "auto"}
+            Where to sample; the result does not depend on it.
+
+        Returns
+        -------
+        ndarray of float64 or CSR matrix, D by K
+            Dense rows sum to one; a document without known words has the prior's mean.
+        """
+        return infer(
+            self, X, sparse=sparse, burn_in=burn_in, kept=kept, random_state=random_state,
+            n_jobs=n_jobs, device=device,
+        )  # fmt: skip
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the model to a folder that `polyaurn.load` opens.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        force : bool
+            Replace a model that is there.
+
+        Returns
+        -------
+        Path
+            The folder.
+        """
+        from polyaurn.model.storage import save
+
+        return save(self, path, force=force)
+
+    def __repr__(self) -> str:
+        return (
+            f"TopicModel({self.n_topics:,} topics, {len(self.doc_names):,} documents, "
+            f"{len(self.vocab):,} words, {len(self.assignments):,} tokens)"
+        )

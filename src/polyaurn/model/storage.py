@@ -1,0 +1,381 @@
+"""Model folders: opened without running anything, replaced whole or not at all.
+
+``model.json`` is the header; docs/format.md describes it and the files beside it.
+"""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from polyaurn.base.errors import InputError
+from polyaurn.base.version import __version__
+from polyaurn.chain.state import (
+    MAX_TOPICS,
+    MOST_PSEUDO,
+    Priors,
+    doc_topic_matrix,
+    make_priors,
+    topic_word_matrix,
+)
+from polyaurn.corpus.names import Numbered, check_vocabulary
+from polyaurn.files.atomic import is_temporary
+from polyaurn.files.locks import LOCK, locked
+from polyaurn.files.npz import read_npz, write_npz
+from polyaurn.files.sealed import (
+    Damaged,
+    both_names,
+    file_of,
+    replace_file,
+    seal,
+    unseal,
+)
+from polyaurn.model.model import TopicModel
+from polyaurn.training.checkpoints import FOLDER as CHECKPOINTS
+from polyaurn.training.checkpoints import clear, holds_checkpoint
+
+FORMAT = "polyaurn-model"
+FORMAT_VERSION = 2
+HEADER = "model.json"
+ARRAYS, VOCABULARY, NAMES, TRACE = "arrays.npz", "vocab.txt", "doc_names.txt", "trace.jsonl"
+TIMINGS = "timings.jsonl"
+CONFIG = "config.toml"  # how to repeat the run
+TIMED = ("seconds", "phi_seconds", "z_seconds", "tokens_per_second")  # of a trace's record
+_FILES = (ARRAYS, VOCABULARY, NAMES, TRACE)
+_TYPES = {
+    "assignments": "u", "alpha": "f", "beta": "f", "topic_word_counts.data": "if",
+    "topic_word_counts.indices": "i", "topic_word_counts.indptr": "i",
+}  # fmt: skip
+_PSEUDO = {f"pseudo_counts.{part}": "i" for part in ("data", "indices", "indptr")}
+
+
+def check_target(path: str | Path, *, force: bool = False, name: str = "path") -> Path:
+    """Refuse a folder that a model could not be written to; called before long work.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where the model will go.
+    force : bool
+        A model or a checkpoint that is there may be replaced. Other contents never are.
+    name : str
+        The parameter's name, for the error message.
+
+    Returns
+    -------
+    Path
+        The folder, absolute.
+    """
+    if not isinstance(path, str | Path):
+        raise InputError(f"The '{name}' parameter must be a path. Got {path!r} instead.")
+    target = Path(path).absolute()
+    if target.exists():
+        _check_contents(target, path, name, force=force)
+    parent = target
+    while not parent.exists():
+        parent = parent.parent
+    try:
+        with tempfile.TemporaryDirectory(prefix=".polyaurn", dir=parent):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"The folder '{path}' cannot be written: {error.strerror} in '{parent}'. Choose a "
+            "folder of your own."
+        ) from None
+    return target
+
+
+def _check_contents(target: Path, path: str | Path, name: str, *, force: bool) -> None:
+    if not target.is_dir():
+        raise InputError(
+            f"The '{name}' parameter must be a folder. '{path}' is a file; choose another name."
+        )
+    ours = both_names(_FILES) | {HEADER, TIMINGS, CONFIG, LOCK, CHECKPOINTS}
+    if not all(entry.name in ours or is_temporary(entry.name) for entry in target.iterdir()):
+        raise InputError(
+            f"The folder '{path}' must be empty or hold a model. It holds other files, which "
+            "are left alone; choose another folder."
+        )
+    if not force and holds_checkpoint(target):
+        raise InputError(
+            f"The folder '{path}' holds a run that was not finished. Go on with it with --resume "
+            "(resume=True), or replace it with --force (force=True)."
+        )
+    if not force and (target / HEADER).exists():
+        raise InputError(
+            f"The folder '{path}' already holds a model. Choose another folder, or replace the "
+            "model with --force (force=True)."
+        )
+
+
+def save(model: TopicModel, path: str | Path, *, force: bool = False) -> Path:
+    """Write a model folder, its header last.
+
+    Parameters
+    ----------
+    model : TopicModel
+        What to write.
+    path : str or Path
+        The folder.
+    force : bool
+        Replace a model, or the checkpoints of a run, that are there.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
+    target = check_target(path, force=force)
+    with locked(target):
+        write_model(model, target)
+        clear(target / CHECKPOINTS)
+    return target
+
+
+def write_model(model: TopicModel, folder: Path, config: str | None = None) -> None:
+    """Write a model into a folder that is the caller's, replacing an earlier one.
+
+    `config` is the text of its ``config.toml``; that of an earlier model goes in any case.
+    """
+    (folder / CONFIG).unlink(missing_ok=True)
+    numbered = isinstance(model.doc_names, Numbered)
+    n = model.topic_word_counts
+    lengths = np.asarray(model.doc_topic_counts.sum(axis=1)).ravel()
+    arrays = {
+        "assignments": model.assignments,
+        "doc_ptr": np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        "alpha": model.priors.alpha,
+        "beta": model.priors.beta,
+        "topic_word_counts.data": n.data,
+        "topic_word_counts.indices": n.indices,
+        "topic_word_counts.indptr": n.indptr,
+    }
+    header = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "polyaurn_version": __version__,
+        "parameters": model.parameters,
+        "numbered_documents": numbered,
+    }
+    if model.priors.pseudo is not None:
+        before = topic_word_matrix(model.priors.pseudo, model.n_topics)
+        arrays |= {f"pseudo_counts.{p}": getattr(before, p) for p in ("data", "indices", "indptr")}
+        header["pseudo_counts"] = True
+    told = [{k: v for k, v in record.items() if k not in TIMED} for record in model.trace]
+    timed = [{k: record[k] for k in TIMED if k in record} for record in model.trace]
+    files: dict[str, Any] = {
+        ARRAYS: lambda file: write_npz(file, arrays),
+        VOCABULARY: lambda file: file.write(_lines(model.vocab)),
+        NAMES: lambda file: file.write(_lines(model.doc_names)),
+        TRACE: lambda file: file.write(_lines(map(json.dumps, told))),
+    }
+    if numbered:
+        del files[NAMES]
+    sealed = seal(folder, HEADER, header, files)
+    of = sealed["files"][TRACE]["sha256"]
+    lines = [json.dumps(times) for times in timed]
+    first = json.dumps({"of": of, "sha256": _timings_digest(of, lines)})
+    replace_file(folder / TIMINGS, _lines([first, *lines]))
+    if config is not None:
+        replace_file(folder / CONFIG, config.encode())
+    _remove_strays(folder, {fact["file"] for fact in sealed["files"].values()})
+
+
+def _remove_strays(folder: Path, used: set[str]) -> None:
+    """Remove what writers that were killed left: half a file, or a whole one of no header."""
+    for entry in folder.iterdir():
+        unused = entry.name in both_names(_FILES) - used
+        if unused or is_temporary(entry.name):
+            entry.unlink(missing_ok=True)
+
+
+def load(path: str | Path) -> TopicModel:
+    """Open a model folder, and verify its checksums.
+
+    Parameters
+    ----------
+    path : str or Path
+        As written by `save`, `LDA.save` or ``polyaurn train --out``.
+
+    Returns
+    -------
+    TopicModel
+        The same in every byte as the one that was saved.
+    """
+    folder = Path(path)
+    if not (folder / HEADER).is_file():
+        what = f"has no {HEADER}" if folder.exists() else "does not exist"
+        remedy = "give a folder written by 'polyaurn train --out'"
+        if holds_checkpoint(folder):
+            what, remedy = "holds a run that was not finished", "go on with it with --resume"
+        raise InputError(f"The folder '{path}' must hold a model. It {what}; {remedy}.")
+    try:
+        return _read(folder)
+    except Damaged as reason:
+        raise InputError(
+            f"The folder '{path}' holds a damaged model ({reason}). Copy it again, or train anew."
+        ) from None
+
+
+def _read(folder: Path) -> TopicModel:
+    header = unseal(folder, HEADER, FORMAT, FORMAT_VERSION, first_sealed=2)
+    facts = header.get("parameters")
+    if not isinstance(facts, dict):
+        raise Damaged(f"{HEADER} has no parameters")
+    K, D, V, N = (
+        _whole(facts, name) for name in ("n_topics", "n_documents", "n_words", "n_tokens")
+    )
+    if not 1 <= K <= MAX_TOPICS:
+        raise Damaged(f"{HEADER} says {K:,} topics")
+    first = header["format_version"] == 1
+    where = {"doc_topic_counts.data": "i", "doc_topic_counts.indptr": "i"} if first else {}
+    seeded = "pseudo_counts" in header
+    types = _TYPES | (where or {"doc_ptr": "i"}) | (_PSEUDO if seeded else {})
+    arrays = read_npz(file_of(folder, header, ARRAYS), types)
+    vocab = _words(file_of(folder, header, VOCABULARY))
+    numbered = header.get("numbered_documents") is True
+    names = Numbered(D) if numbered else _read_lines(file_of(folder, header, NAMES))
+    priors = Priors(arrays["alpha"].astype(np.float64), arrays["beta"].astype(np.float64))
+    doc_ptr = _first_doc_ptr(arrays) if first else arrays["doc_ptr"].astype(np.int64)
+    _check_sizes((len(priors.alpha), len(names), len(vocab), len(priors.beta)), (K, D, V, V))
+    _check_priors(priors)
+    z = arrays["assignments"].astype(np.uint16, copy=False)
+    for array in (z, priors.alpha, priors.beta):
+        array.flags.writeable = False
+    _check_topics(doc_ptr, z, arrays["assignments"], K, D, N)
+    if seeded:
+        priors = make_priors(*priors[:2], K, V, pseudo=_pseudo_counts(arrays, K, V))
+    counts = _counts(arrays, "topic_word_counts", "the counts of topics", K, V)
+    if D and not np.array_equal(
+        np.asarray(counts.sum(axis=1)).ravel(), np.bincount(z, minlength=K)
+    ):
+        raise Damaged("its files do not belong together: sizes of topics differ")
+    return TopicModel(
+        topic_word_counts=counts,
+        doc_topic_counts=doc_topic_matrix(doc_ptr, z, K),
+        assignments=z,
+        vocab=vocab,
+        doc_names=names,
+        priors=priors,
+        trace=_trace(folder, header),
+        parameters=facts,
+    )
+
+
+def _whole(facts: dict[str, Any], name: str) -> int:
+    value = facts.get(name)
+    if type(value) is not int or not 0 <= value < 1 << 62:
+        raise Damaged(f"{HEADER} says {name} = {value!r}")
+    return value
+
+
+def _check_sizes(found: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    if found != expected:
+        raise Damaged(
+            f"its files do not belong together: {found} topics, documents, words and priors of "
+            f"words, where the header says {expected}"
+        )
+
+
+def _check_priors(priors: Priors) -> None:
+    for name, prior in (("alpha", priors.alpha), ("beta", priors.beta)):
+        if not (np.isfinite(prior) & (prior > 0)).all():
+            raise Damaged(f"{name} is not positive")
+
+
+def _check_topics(doc_ptr: Any, z: Any, stored: Any, K: int, D: int, N: int) -> None:
+    if len(doc_ptr) != D + 1 or len(z) != N or stored.dtype.itemsize != 2:
+        raise Damaged("its files do not belong together: topics of the documents' tokens")
+    if doc_ptr[0] != 0 or doc_ptr[-1] != N or (np.diff(doc_ptr) < 0).any():
+        raise Damaged("documents do not follow one another")
+    if N and int(z.max()) >= K:
+        raise Damaged(f"a token has topic {int(z.max()):,} of {K:,}")
+
+
+def _pseudo_counts(arrays: dict[str, Any], K: int, V: int) -> sp.csr_matrix:
+    found = _counts(arrays, "pseudo_counts", "the pseudo-counts", K, V)
+    if len(found.data) and int(found.data.max()) > MOST_PSEUDO:
+        raise Damaged("the pseudo-counts are too large")
+    return found
+
+
+def _counts(arrays: dict[str, Any], name: str, what: str, K: int, V: int) -> sp.csr_matrix:
+    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+    ok = len(indptr) == K + 1 and indptr[0] == 0 and (np.diff(indptr) >= 0).all()
+    if not ok or not indptr[-1] == len(indices) == len(data):
+        raise Damaged(f"{what} do not fit together")
+    if len(indices) and not (int(indices.min()) >= 0 and int(indices.max()) < V):
+        raise Damaged(f"{what} name words that are not there")
+    if not (np.isfinite(data) & (data > 0)).all():
+        raise Damaged(f"{what} are not positive")
+    rising = np.diff(indices.astype(np.int64)) > 0
+    rising[indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < len(indices))] - 1] = True
+    if not rising.all():
+        raise Damaged(f"{what} are out of order")
+    kept = np.float64 if data.dtype.kind == "f" else np.int32
+    if kept is np.int32 and len(data) and int(data.max()) > np.iinfo(np.int32).max:
+        raise Damaged(f"{what} are too large")
+    return sp.csr_matrix((data.astype(kept), indices.astype(np.int32), indptr), shape=(K, V))
+
+
+def _first_doc_ptr(arrays: dict[str, Any]) -> Any:
+    """Return where documents begin, from the counts that version 1 kept."""
+    data, indptr = arrays["doc_topic_counts.data"], arrays["doc_topic_counts.indptr"]
+    if not len(indptr) or indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
+        raise Damaged("the counts of documents do not fit together")
+    return np.concatenate(([0], np.cumsum(data, dtype=np.int64)))[indptr]
+
+
+def _words(path: Path) -> tuple[str, ...]:
+    try:
+        return check_vocabulary(_read_lines(path), path.name)
+    except InputError as error:
+        raise Damaged(str(error).rstrip(".")) from None
+
+
+def _trace(folder: Path, header: dict[str, Any]) -> list[dict[str, Any]]:
+    records = _records(_read_lines(file_of(folder, header, TRACE)), TRACE)
+    if header["format_version"] == 1 or not (folder / TIMINGS).exists():
+        return records
+    seal_line, *lines = _read_lines(folder / TIMINGS) or [""]
+    stated = _records([seal_line], TIMINGS)[0]
+    if stated.get("sha256") != _timings_digest(stated.get("of"), lines):
+        raise Damaged(f"{TIMINGS} was changed after it was written")
+    if stated["of"] != header["files"][TRACE]["sha256"]:  # of the model that was here before
+        return records
+    timed = _records(lines, TIMINGS)
+    if len(timed) != len(records):
+        raise Damaged(f"{TIMINGS} has {len(timed):,} records of {len(records):,} sweeps")
+    return [told | times for told, times in zip(records, timed, strict=True)]
+
+
+def _timings_digest(of: Any, lines: Iterable[str]) -> str:
+    return hashlib.sha256(_lines([str(of), *lines])).hexdigest()
+
+
+def _records(lines: Iterable[str], name: str) -> list[dict[str, Any]]:
+    try:
+        records = [json.loads(line) for line in lines]
+    except (ValueError, RecursionError):
+        raise Damaged(f"{name} is not JSON") from None
+    if not all(isinstance(record, dict) for record in records):
+        raise Damaged(f"{name} holds something else than records")
+    return records
+
+
+def _lines(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _read_lines(path: Path) -> tuple[str, ...]:
+    try:
+        return tuple(path.read_bytes().decode().split("\n")[:-1])
+    except OSError as error:
+        raise Damaged(f"{path.name} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise Damaged(f"{path.name} is not UTF-8 text") from None

@@ -1,0 +1,77 @@
+"""Names for topics, given by their readers; kept with the model."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import I64
+from polyaurn.model.tables.checks import check_topic
+
+if TYPE_CHECKING:
+    from polyaurn.model.model import TopicModel
+
+KEY = "labels"  # among the model's parameters
+NO_LABEL = "(no words)"
+_WORDS = 3
+
+
+def given_labels(model: "TopicModel") -> list[str | None]:
+    """Return the labels that were given, None for other topics."""
+    kept = model.parameters.get(KEY)
+    if not isinstance(kept, list) or len(kept) != model.n_topics:
+        return [None] * model.n_topics
+    return [label if isinstance(label, str) else None for label in kept]
+
+
+def labels_of(model: "TopicModel") -> list[str]:
+    """Return a label of each topic: the one given, or its three leading words."""
+    return labels_at(model, np.arange(model.n_topics))
+
+
+def labels_at(model: "TopicModel", topics: I64) -> list[str]:
+    """Return the labels of topics, one for each number; -1 has none."""
+    given = given_labels(model)
+    numbers = topics.tolist()
+    label = {k: given[k] or _leading_words(model, k) for k in set(numbers) - {-1}}
+    return [label.get(k, NO_LABEL) for k in numbers]
+
+
+def _leading_words(model: "TopicModel", k: int) -> str:
+    n = model.topic_word_mass
+    row = slice(n.indptr[k], n.indptr[k + 1])
+    words, mass = n.indices[row], n.data[row] + model.priors.beta[n.indices[row]]
+    order = np.lexsort((words, -mass))[:_WORDS]
+    return ", ".join(model.vocab[v] for v in words[order]) or NO_LABEL
+
+
+def label_topics(
+    model: "TopicModel", labels: Callable[[list[str]], str] | Mapping[int, str], n_words: int
+) -> "TopicModel":
+    """Return the model with labels; see `Views.label_topics`."""
+    found = given_labels(model)
+    if isinstance(labels, Mapping):
+        for topic, label in labels.items():
+            found[check_topic(model, topic, "labels")] = _check(label, topic)
+    elif callable(labels):
+        for k, words in enumerate(model.topics(n_words)):
+            if words:
+                found[k] = _check(labels(words), k)
+    else:
+        raise InputError(
+            "The 'labels' parameter must be a function of a list of words, or a dict of topic "
+            f"numbers to labels. Got {type(labels).__name__} instead."
+        )
+    return replace(model, parameters=model.parameters | {KEY: found})
+
+
+def _check(label: Any, topic: int) -> str:
+    text = " ".join(label.split()) if isinstance(label, str) else ""
+    if not text:
+        raise InputError(
+            f"The 'labels' parameter must give each topic a string that is not empty. Got "
+            f"{label!r} for topic {topic}."
+        )
+    return text

@@ -1,0 +1,114 @@
+"""Topics: one row each, and those that a query asks for."""
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polyaurn.base.errors import InputError
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.text import WORD
+from polyaurn.model.tables.checks import check_count
+from polyaurn.model.tables.frames import Columns
+from polyaurn.model.tables.labels import labels_at, labels_of
+from polyaurn.model.tables.words import topic_totals
+
+if TYPE_CHECKING:
+    from polyaurn.model.model import TopicModel
+
+
+def topic_info(model: "TopicModel", corpus: Any, n_words: int) -> Columns:
+    """Return one row a topic; see `Views.topic_info`."""
+    from polyaurn.evaluate import topic_diagnostics
+
+    check_count(n_words, "n_words")
+    if corpus is not None and not isinstance(corpus, Corpus):
+        raise InputError(
+            f"The 'corpus' parameter must be a Corpus. Got {type(corpus).__name__} instead; read "
+            "it with polyaurn.read_corpus, or leave it out."
+        )
+    found = topic_diagnostics(model, corpus, n_words=n_words)
+    table = {
+        "topic": np.arange(model.n_topics),
+        "label": labels_of(model),
+        "tokens": found["tokens"],
+        "prevalence": found["tokens"] / found["tokens"].sum(),
+        "documents": found["documents"],
+        "words": [", ".join(words) for words in model.topics(n_words)],
+        "exclusivity": found["exclusivity"],
+    }
+    return table | ({"coherence": found["coherence"]} if corpus is not None else {})
+
+
+def find_topics(model: "TopicModel", query: str | Sequence[str], n: int) -> Columns:
+    """Return the topics in which a query's words are probable; see `Views.find_topics`."""
+    check_count(n, "n")
+    words = _words_of(model, query)
+    counts = model.topic_word_mass[:, words].toarray()
+    log_p = np.log(counts + model.priors.beta[words]) - np.log(topic_totals(model))[:, None]
+    there = np.flatnonzero(counts.any(axis=1))
+    probability = np.exp(log_p[there].mean(axis=1))
+    joint = log_p[there].sum(axis=1) + np.log(np.maximum(model.topic_sizes[there], 1e-300))
+    share = np.exp(joint - joint.max())
+    order = np.lexsort((there, -probability))[:n]
+    return {
+        "topic": there[order],
+        "label": labels_at(model, there[order]),
+        "probability": probability[order],
+        "share": (share / share.sum())[order],
+        "words": [_with_counts(model, words, counts[k]) for k in there[order]],
+    }
+
+
+def _with_counts(model: "TopicModel", words: list[int], counts: Any) -> str:
+    return ", ".join(f"{model.vocab[v]} {c:g}" for v, c in zip(words, counts, strict=True))
+
+
+def _words_of(model: "TopicModel", query: Any) -> list[int]:
+    """Return the numbers of a query's words; say which are unknown."""
+    number = {word: v for v, word in enumerate(model.vocab)}
+    if isinstance(query, str):
+        known, unknown = _cut(query, number)
+    elif isinstance(query, Sequence) and all(isinstance(word, str) for word in query):
+        known = [word for word in query if word in number]
+        unknown = [word for word in query if word not in number]
+    else:
+        raise InputError(
+            "The 'query' parameter must be a string, or a list of words. Got "
+            f"{type(query).__name__} instead."
+        )
+    used = [v for v in dict.fromkeys(number[word] for word in known) if _occurs(model, v)]
+    if not used:
+        raise InputError(
+            "The 'query' parameter must have a word that the model knows. Got "
+            f"{query!r}; vocab lists the words."
+        )
+    if unknown:
+        shown = ", ".join(repr(word) for word in dict.fromkeys(unknown))
+        warnings.warn(f"The model does not know {shown}; left out of the query.", stacklevel=4)
+    return used
+
+
+def _occurs(model: "TopicModel", v: int) -> bool:
+    return bool((model.topic_word_mass.indices == v).any())
+
+
+def _cut(query: str, number: dict[str, int]) -> tuple[list[str], list[str]]:
+    """Cut a query into the longest runs of words that the model knows, and words it does not."""
+    tokens = re.findall(WORD, query)
+    longest = max(word.count(" ") for word in number) + 1
+    known, unknown, at = [], [], 0
+    while at < len(tokens):
+        for length in range(min(longest, len(tokens) - at), 0, -1):
+            run = " ".join(tokens[at : at + length])
+            found = next((word for word in (run, run.lower()) if word in number), None)
+            if found is not None:
+                known.append(found)
+                break
+        else:
+            unknown.append(tokens[at].lower())
+            length = 1
+        at += length
+    return known, unknown

@@ -1,0 +1,235 @@
+"""A model as the page reads it: one dictionary of short lists, numbers rounded."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from polyaurn.base.version import __version__
+from polyaurn.chain.state import F64, I64
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.exchange.parts import check_belongs, fitted, need_documents
+from polyaurn.model.model import TopicModel
+from polyaurn.pages.report import sampling
+from polyaurn.pages.report.dates import over_time, parse_dates, write_day
+from polyaurn.pages.report.layout import ASPECT, place_topics
+from polyaurn.pages.report.leading import (
+    leading_words,
+    listed_words,
+    topics_of_words,
+    word_totals,
+    words_shown,
+)
+from polyaurn.pages.report.training import summarise_trace
+
+MOST_TOPICS = 2_000
+DATES = "'dates' parameter, document"
+
+
+def gather(
+    model: Any,
+    corpus: Corpus | None = None,
+    dates: Iterable[Any] | None = None,
+    *,
+    title: str = "Topics",
+    dates_source: str = DATES,
+) -> dict[str, Any]:
+    """Collect what a report shows.
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        The model.
+    corpus : Corpus, optional
+        What it was trained on, for the words of documents.
+    dates : iterable, optional
+        A date for each document; see `polyaurn.write_report`.
+    title : str
+        The heading.
+    dates_source : str
+        Where the dates come from, for error messages; see `parse_dates`.
+
+    Returns
+    -------
+    dict
+        What JSON can hold; the same for the same model.
+    """
+    trained = fitted(model)
+    if corpus is not None:
+        check_belongs(trained, corpus)
+    days = None
+    if dates is not None:
+        need_documents(trained)
+        days = parse_dates(dates, len(trained.doc_names), dates_source)
+    topics = _largest(trained)
+    shown = sampling.draw_documents(trained, corpus)
+    bags = None if corpus is None else sampling.bag_documents(trained, corpus, shown)
+    leading = leading_words(trained, topics, words_shown(len(topics)))
+    words = listed_words(
+        trained,
+        [*(part.words for part in leading), *_words_of(bags or [])],
+    )
+    number = np.full(len(trained.vocab), -1)
+    number[words] = np.arange(len(words))
+    place = place_topics(trained.topic_word_counts[topics], trained.topic_sizes[topics])
+    return {
+        "title": title,
+        "facts": _facts(trained),
+        "notes": _notes(trained, topics, shown, corpus, words, days, place.order),
+        "tokens": _short(trained.topic_sizes.sum()),
+        "shown": words_shown(len(topics)),
+        "alpha": _short(trained.priors.alpha.sum()),
+        "beta": _beta(trained, words),
+        "map": {
+            "aspect": ASPECT,
+            "x": _round(place.x, 4),
+            "y": _round(place.y, 4),
+            "r": _round(place.radius, 4),
+        },
+        "topics": {
+            "number": topics.tolist(),
+            "size": [_short(size) for size in trained.topic_sizes[topics]],
+            "documents": _documents_of_topics(trained)[topics].tolist(),
+            "near": topics[place.nearest].tolist(),
+            "words": [number[part.words].tolist() for part in leading],
+            "counts": [[_short(n) for n in part.counts.tolist()] for part in leading],
+        },
+        "words": {
+            "text": "\n".join(trained.vocab[v] for v in words.tolist()),
+            "count": [_short(n) for n in word_totals(trained)[words].tolist()],
+            "topics": [
+                [_short(n) for n in row]
+                for row in topics_of_words(trained.topic_word_counts, words)
+            ],
+        },
+        "documents": {
+            "all": len(trained.doc_names),
+            "number": (shown + 1).tolist(),
+            "name": sampling.name_documents(trained, shown),
+            "tokens": np.asarray(trained.doc_topic_counts[shown].sum(axis=1)).ravel().tolist(),
+            "mixture": sampling.mix_documents(trained, shown),
+            "bag": None if bags is None else [_renumber(bag, number) for bag in bags],
+            "date": None if days is None else [write_day(days[d]) for d in shown.tolist()],
+        },
+        "time": None if days is None else over_time(trained, days, topics),
+        "training": summarise_trace(trained.trace, len(trained.assignments)),
+    }
+
+
+def _largest(model: TopicModel) -> I64:
+    """Return the topics to show, in increasing order: all, or the largest."""
+    order = np.lexsort((np.arange(model.n_topics), -model.topic_sizes))
+    return np.sort(order[:MOST_TOPICS])
+
+
+def _documents_of_topics(model: TopicModel) -> I64:
+    return np.bincount(model.doc_topic_counts.indices, minlength=model.n_topics)
+
+
+def _words_of(bags: list[list[list[int]]]) -> list[I64]:
+    parts = [np.array(group[1:], np.int64) for bag in bags for group in bag]
+    return [part[part >= 0] for part in parts]
+
+
+def _renumber(bag: list[list[int]], number: I64) -> list[list[int]]:
+    return [[group[0], *(int(number[v]) if v >= 0 else v for v in group[1:])] for group in bag]
+
+
+def _beta(model: TopicModel, words: I64) -> dict[str, Any]:
+    """Return the prior of words: its sum, and one number, or one for each word listed."""
+    beta = model.priors.beta
+    same = beta.min() == beta.max()
+    return {
+        "sum": _short(beta.sum()),
+        "each": _short(beta[0]) if same else [_short(b) for b in beta[words].tolist()],
+    }
+
+
+def _facts(model: TopicModel) -> list[list[str]]:
+    """Return what was run, as pairs of a name and a value."""
+    told = model.parameters
+    alpha, beta = model.priors.alpha, model.priors.beta
+    rows = [
+        ("Topics", f"{model.n_topics:,}"),
+        ("Documents", f"{len(model.doc_names):,}"),
+        ("Words", f"{len(model.vocab):,}"),
+        ("Tokens", f"{len(model.assignments):,}"),
+        ("Sampler", told.get("sampler")),
+        ("Sweeps", f"{told['sweeps']:,}" if isinstance(told.get("sweeps"), int) else None),
+        ("Seed", told.get("seed")),
+        ("Alpha, prior of topics in a document", _prior(alpha)),
+        ("Beta, prior of words in a topic", _prior(beta)),
+        ("Warm start", told.get("warm_start")),
+        ("Came from", told.get("source")),
+        ("Corpus, SHA-256", str(told.get("corpus_sha256") or "")[:16] or None),
+        ("Report by", f"polyaurn {__version__}"),
+    ]
+    return [[name, str(value)] for name, value in rows if value is not None]
+
+
+def _prior(values: F64) -> str:
+    low, high = float(values.min()), float(values.max())
+    return f"{low:.4g}" if low == high else f"{low:.3g} to {high:.3g}, sum {values.sum():.4g}"
+
+
+def _notes(
+    model: TopicModel,
+    topics: I64,
+    shown: I64,
+    corpus: Corpus | None,
+    words: I64,
+    days: Any,
+    order: float,
+) -> dict[str, str]:
+    """Return sentences about what is shown and what is not."""
+    D, K, V = len(model.doc_names), model.n_topics, len(model.vocab)
+    undated = sum(day is None for day in days or [])
+    documents = (
+        "The model has no documents; it came from elsewhere without them."
+        if not D
+        else f"{len(shown):,} of {D:,} documents are shown, drawn by chance."
+        if len(shown) < D
+        else f"All {D:,} documents are shown."
+        if D > 1
+        else "The one document is shown."
+    )
+    bags = (
+        "Only mixtures are shown: the report was made without the corpus (--corpus)."
+        if corpus is None
+        else "The model sees bags of words: the order of a document's words is not kept. Words are "
+        "grouped by topic, larger where they occur more often."
+    )
+    return {
+        "topics": f"The {len(topics):,} largest of {K:,} topics are shown."
+        if len(topics) < K
+        else "",
+        "map": _note_of_map(order),
+        "words": f"{len(words):,} of {V:,} words can be searched: the commonest, leading words of "
+        "topics, and those of the documents shown."
+        if len(words) < V
+        else "",
+        "documents": documents,
+        "bags": bags if D else "",
+        "dates": f"{undated:,} of {D:,} documents have no date." if undated else "",
+    }
+
+
+def _note_of_map(order: float) -> str:
+    text = "Near circles share words; areas go by tokens."
+    if math.isnan(order):
+        return text
+    return (
+        f"{text} A plane cannot hold all distances: their order on the map and between topics "
+        f"has a rank correlation of {order:.2f}."
+    )
+
+
+def _round(values: F64, digits: int) -> list[float]:
+    return [round(value, digits) for value in values.tolist()]
+
+
+def _short(value: Any) -> int | float:
+    """Return a number in few characters: whole where it is, else with five digits."""
+    number = float(value)
+    return int(number) if number.is_integer() else float(f"{number:.5g}")

@@ -1,0 +1,148 @@
+"""Dates of documents, and topics over them."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import I64
+from polyaurn.model.model import TopicModel
+
+MOST_STEPS = 60  # of the time axis
+_DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ].*)?)?)?")
+_MISSING = ("", "None", "NaT", "nan")
+Day = tuple[int, int, int]  # year, month and day; 0 where not known
+
+
+class _Unit(NamedTuple):
+    """A step of time: its name, the number of a day's, and what a number is called."""
+
+    name: str
+    number: Callable[[Day], int]
+    label: Callable[[int], str]
+
+
+_UNITS = (
+    _Unit("day", lambda d: date(*d).toordinal(), lambda i: date.fromordinal(i).isoformat()),
+    _Unit("month", lambda d: d[0] * 12 + d[1] - 1, lambda i: f"{i // 12:04}-{i % 12 + 1:02}"),
+    _Unit("quarter", lambda d: d[0] * 4 + (d[1] - 1) // 3, lambda i: f"{i // 4:04} Q{i % 4 + 1}"),
+    _Unit("year", lambda d: d[0], lambda i: f"{i:04}"),
+    _Unit("decade", lambda d: d[0] // 10, lambda i: f"{i}0s"),
+    _Unit("century", lambda d: d[0] // 100, lambda i: f"{i}00s"),
+)
+_FINEST = (3, 1, 0)  # unit of dates that are a year, a month, a day
+
+
+def read_dates(path: Path) -> list[str]:
+    """Read a file with a date on each line."""
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InputError(
+            f"The file '{path}' must hold a date on each line. It cannot be read ({why}); check "
+            "the path."
+        ) from None
+
+
+def parse_dates(dates: Iterable[Any], n_documents: int, source: str) -> list[Day | None]:
+    """Turn what users give as dates into days; None where a document has none.
+
+    Parameters
+    ----------
+    dates : iterable
+        For each document a date such as 2024, 2024-05 or 2024-05-17 (a time after it is passed
+        over); empty or None where there is none. Date objects will do.
+    n_documents : int
+        How many there must be.
+    source : str
+        Where they come from and what each is called there, for the error message, such as
+        "file 'dates.txt', line".
+
+    Returns
+    -------
+    list of tuple or None
+        Year, month and day, 0 where not known.
+    """
+    given = list(dates)
+    if len(given) != n_documents:
+        raise InputError(
+            f"The {source.rpartition(',')[0]} must have one date for each of the "
+            f"{n_documents:,} documents. Got {len(given):,}; leave it empty where there is none."
+        )
+    return [_parse(value, i + 1, source) for i, value in enumerate(given)]
+
+
+def _parse(value: Any, number: int, source: str) -> Day | None:
+    text = "" if value is None else str(value).strip()
+    if text in _MISSING:
+        return None
+    found = _DATE.fullmatch(text)
+    try:
+        if found is None:
+            raise ValueError
+        year, month, day = (int(part) if part else 0 for part in found.groups())
+        date(year, month or 1, day or 1)
+    except ValueError:
+        raise InputError(
+            f"The {source} {number}: expected a date such as 2024, 2024-05 or 2024-05-17. "
+            f"Got {text[:40]!r}; write it so, or leave it empty."
+        ) from None
+    return year, month, day
+
+
+def over_time(model: TopicModel, days: Sequence[Day | None], topics: I64) -> dict[str, Any] | None:
+    """Count tokens of topics in steps of time.
+
+    Parameters
+    ----------
+    model : TopicModel
+        With its documents.
+    days : sequence of tuple or None
+        The date of each document.
+    topics : ndarray of int
+        Which topics to count.
+
+    Returns
+    -------
+    dict or None
+        unit; labels of the steps; totals, tokens of each step; counts, those of each topic in each
+        step; undated, documents without a date. The steps are the finest that are at most
+        `MOST_STEPS`. None where the documents lie in fewer than two.
+    """
+    there = [d for d, day in enumerate(days) if day is not None]
+    dated = [day for day in days if day is not None]
+    if not dated:
+        return None
+    finest = max(_FINEST[sum(map(bool, day[1:]))] for day in dated)
+    for unit in _UNITS[finest:]:
+        steps = np.array([unit.number(day) for day in dated])
+        if np.ptp(steps) < MOST_STEPS:
+            break
+    first, last = int(steps.min()), int(steps.max())
+    if first == last:
+        return None
+    n_steps = last - first + 1
+    where = sp.csr_matrix(
+        (np.ones(len(there), np.int64), (steps - first, there)), shape=(n_steps, len(days))
+    )
+    counts = (where @ model.doc_topic_counts.astype(np.int64)).toarray()
+    return {
+        "unit": unit.name,
+        "labels": [unit.label(i) for i in range(first, last + 1)],
+        "totals": counts.sum(axis=1).tolist(),
+        "counts": counts[:, topics].T.tolist(),
+        "undated": len(days) - len(there),
+    }
+
+
+def write_day(day: Day | None) -> str:
+    """Return a date as text."""
+    if day is None:
+        return ""
+    return "-".join(f"{part:0{width}}" for part, width in zip(day, (4, 2, 2), strict=True) if part)

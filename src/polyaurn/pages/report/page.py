@@ -1,0 +1,130 @@
+"""The page: a template, a style and scripts, filled with data that nothing can break out of."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.files.atomic import check_new_file, write_text
+from polyaurn.pages.report.data import gather
+
+SCRIPTS = (
+    "dom", "data", "theme", "tabs", "chart", "map", "topics", "documents", "time", "training",
+    "search", "try", "start",
+)  # fmt: skip
+_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}  # in JSON, only inside strings
+
+
+def write_report(
+    model: Any,
+    out: str | Path,
+    *,
+    corpus: Corpus | None = None,
+    dates: Iterable[Any] | None = None,
+    title: str = "Topics",
+    force: bool = False,
+) -> Path:
+    """Write a page about a model: one HTML file that works offline.
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        The model.
+    out : str or Path
+        The file, NAME.html.
+    corpus : Corpus, optional
+        What the model was trained on; documents then show their words, coloured by topic.
+    dates : iterable, optional
+        A date for each document: 2024, 2024-05, 2024-05-17 or a date object; None or empty where
+        there is none. The page then shows topics over time.
+    title : str
+        The page's heading.
+    force : bool
+        Replace a file that is there.
+
+    Returns
+    -------
+    Path
+        The file. The same model gives the same bytes.
+
+    Examples
+    --------
+    >>> import tempfile, polyaurn
+    >>> corpus = polyaurn.datasets.generate(n_documents=30, n_words=40, n_topics=3)
+    >>> lda = polyaurn.LDA(3, max_iter=20, verbose=False).fit(corpus)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = polyaurn.write_report(lda, f"{folder}/report.html", corpus=corpus)
+    ...     page.name
+    'report.html'
+    """
+    target = check_new_file(out, force=force, what="'out' parameter", suffixes=(".html",))
+    write_text(target, render(gather(model, corpus, dates, title=title)))
+    return target
+
+
+def render(data: dict[str, Any], *, served: bool = False) -> str:
+    """Make the page.
+
+    Parameters
+    ----------
+    data : dict
+        From `gather`.
+    served : bool
+        Whether there is a server to ask about pasted text.
+
+    Returns
+    -------
+    str
+        HTML, complete in itself. Its policy lets no script run but its own, and nothing be loaded.
+    """
+    style, script = _read("page.css"), _script()
+    parts = {
+        "policy": _policy(style, script, served=served),
+        "title": escape(_plain(data["title"])),
+        "style": style,
+        "script": script,
+        "data": as_json(data | {"served": served}),
+    }
+    first, *rest = _read("page.html").split("{{")
+    filled = [first]
+    for piece in rest:
+        name, after = piece.split("}}", 1)
+        filled += [parts[name], after]
+    return "".join(filled)
+
+
+def as_json(value: Any) -> str:
+    """Return JSON that may stand inside a script element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _plain(text).translate(_UNSAFE)
+
+
+def _plain(text: str) -> str:
+    """Return text that UTF-8 can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _policy(style: str, script: str, *, served: bool) -> str:
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        f"img-src data:; base-uri 'none'; form-action 'none'; connect-src "
+        + ("'self'" if served else "'none'")
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _script() -> str:
+    body = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{body}}})();\n'
+
+
+def _read(name: str) -> str:
+    return (files("polyaurn.pages.report") / "page" / name).read_text(encoding="utf-8")

@@ -1,0 +1,87 @@
+"""Documents on the page: which ones, their topics, and their words by topic."""
+
+from typing import Any
+
+import numpy as np
+
+from polyaurn.base.rng import Purpose, bits, key
+from polyaurn.chain.state import I64
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.model.model import TopicModel
+
+MOST_DOCUMENTS = 2_000
+MOST_PAIRS = 160_000  # of a word and a topic, in all documents shown
+PAIRS_OF_A_DOCUMENT = 400
+_TOPICS_OF_A_DOCUMENT = 12
+_LONGEST_NAME = 200
+
+
+def draw_documents(model: TopicModel, corpus: Corpus | None) -> I64:
+    """Return the documents to show, in increasing order: all, or a draw, the same each time.
+
+    With a corpus, fewer are drawn where they are long, so that the page stays small.
+    """
+    D = len(model.doc_names)
+    order = np.argsort(bits(key(0, 0, Purpose.REPORT), np.arange(D)), kind="stable")
+    most = min(D, MOST_DOCUMENTS)
+    if corpus is not None:
+        pairs = np.cumsum(np.minimum(np.diff(corpus.doc_ptr)[order], PAIRS_OF_A_DOCUMENT))
+        most = min(most, max(int(np.searchsorted(pairs, MOST_PAIRS, side="right")), 1))
+    return np.sort(order[:most])
+
+
+def name_documents(model: TopicModel, documents: I64) -> list[str]:
+    """Return names, the very long ones cut."""
+    names = (model.doc_names[d] for d in documents.tolist())
+    return [n if len(n) <= _LONGEST_NAME else n[: _LONGEST_NAME - 1] + "…" for n in names]
+
+
+def mix_documents(model: TopicModel, documents: I64) -> list[list[int]]:
+    """Return the topics with most tokens of documents: topic, tokens, topic, tokens, ..."""
+    found = []
+    for row in model.doc_topic_counts[documents]:
+        first = np.lexsort((row.indices, -row.data))[:_TOPICS_OF_A_DOCUMENT]
+        found.append(np.column_stack((row.indices[first], row.data[first])).ravel().tolist())
+    return found
+
+
+def bag_documents(model: TopicModel, corpus: Corpus, documents: I64) -> list[list[list[int]]]:
+    """Return words of documents by topic.
+
+    Parameters
+    ----------
+    model : TopicModel
+        The model.
+    corpus : Corpus
+        What it was trained on.
+    documents : ndarray of int
+        Which documents.
+
+    Returns
+    -------
+    list of list of list of int
+        For each document, topics with most tokens first: the topic, then its words, most frequent
+        first. A negative number says how often the word before it occurs, where that is more than
+        once. Of long documents the `PAIRS_OF_A_DOCUMENT` most frequent pairs are kept.
+    """
+    return [_bag(model, corpus, d) for d in documents.tolist()]
+
+
+def _bag(model: TopicModel, corpus: Corpus, d: int) -> list[list[int]]:
+    tokens = slice(int(corpus.doc_ptr[d]), int(corpus.doc_ptr[d + 1]))
+    pairs = (model.assignments[tokens].astype(np.int64) << 32) | corpus.word[tokens]
+    pair, count = np.unique(pairs, return_counts=True)
+    if len(pair) > PAIRS_OF_A_DOCUMENT:
+        kept = np.sort(np.lexsort((pair, -count))[:PAIRS_OF_A_DOCUMENT])
+        pair, count = pair[kept], count[kept]
+    topic, word = pair >> 32, pair & 0xFFFFFFFF
+    sizes: Any = np.bincount(topic, count) if len(topic) else np.zeros(1)
+    order = np.lexsort((word, -count, topic, -sizes[topic]))
+    bag: list[list[int]] = []
+    for k, v, n in zip(
+        topic[order].tolist(), word[order].tolist(), count[order].tolist(), strict=True
+    ):
+        if not bag or bag[-1][0] != k:
+            bag.append([k])
+        bag[-1] += [v] if n == 1 else [v, -n]
+    return bag

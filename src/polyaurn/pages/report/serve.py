@@ -1,0 +1,201 @@
+"""The page with live inference, for this machine alone."""
+
+import json
+import sys
+import threading
+import warnings
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from polyaurn.base.errors import InputError
+from polyaurn.base.threads import Workers
+from polyaurn.model.inference import in_words_of, mean_counts
+from polyaurn.model.model import TopicModel
+
+ADDRESS = "127.0.0.1"
+MOST_BYTES = 1_000_000  # of a request
+_MOST_TOPICS = 12
+_PATIENCE = 30  # seconds that a connection may keep silent
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def mix_text(model: TopicModel, text: str) -> dict[str, Any]:
+    """Find the topics of one text.
+
+    Parameters
+    ----------
+    model : TopicModel
+        The model.
+    text : str
+        Cut into words as the model's own words tell.
+
+    Returns
+    -------
+    dict
+        topics: pairs of a topic and its share, (mean m + alpha) / (tokens + sum of alpha), largest
+        first; known and unknown: tokens of words that the model has and has not.
+    """
+    known = in_words_of(model, [text])
+    with Workers(1) as workers:
+        mean = mean_counts(model, known, workers=workers).toarray().ravel()
+    alpha = model.priors.alpha
+    share = (mean + alpha) / (known.tokens[0] + alpha.sum())
+    order = sorted(mean.nonzero()[0].tolist(), key=lambda k: (-share[k], k))
+    return {
+        "topics": [[k, round(float(share[k]), 5)] for k in order[:_MOST_TOPICS]],
+        "known": int(known.tokens[0]),
+        "unknown": int(known.unknown[0]),
+    }
+
+
+class Server(ThreadingHTTPServer):
+    """Answers for one page and one model, at 127.0.0.1.
+
+    Parameters
+    ----------
+    model : TopicModel
+        What texts are asked about.
+    page : str
+        HTML, from `render` with ``served=True``.
+    port : int
+        0 takes a free one.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, model: TopicModel, page: str, port: int = 0) -> None:
+        try:
+            super().__init__((ADDRESS, port), _Handler)
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or str(error).rstrip(".")
+            raise InputError(
+                "The 'port' parameter must be one that is free, from 1 to 65535, or 0 for any. Got "
+                f"{port} ({why}); try 0."
+            ) from None
+        self.model = model
+        self.page = page.encode()
+        self.turn = threading.Lock()  # one text at a time has the machine
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """What to type into a browser."""
+        return f"http://{ADDRESS}:{self.port}/"
+
+    def hosts(self) -> set[str]:
+        """Return the names under which browsers on this machine know the server."""
+        names = {f"{name}:{self.port}" for name in (ADDRESS, "localhost")}
+        return names | ({ADDRESS, "localhost"} if self.port == 80 else set())
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Pass over readers who went away."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class _Refused(Exception):  # noqa: N818
+    """A request that is not answered, with its status and why."""
+
+    def __init__(self, status: HTTPStatus, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    server_version, sys_version = "polyaurn", ""
+    timeout = _PATIENCE
+
+    def do_GET(self) -> None:
+        """Give the page."""
+        try:
+            self._check_sender()
+            if self.path != "/":
+                raise _not_here()
+            self._answer(HTTPStatus.OK, self.server.page, "text/html; charset=utf-8")
+        except _Refused as refused:
+            self._refuse(refused)
+
+    def do_POST(self) -> None:
+        """Give the topics of a text."""
+        try:
+            self._check_sender()
+            if self.path != "/infer":
+                raise _not_here()
+            self._answer_json(HTTPStatus.OK, self._mix(_text_of(self._body())))
+        except _Refused as refused:
+            self._refuse(refused)
+
+    def _check_sender(self) -> None:
+        """Refuse names that were made to point here, and pages of other sites."""
+        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        if host.lower() not in self.server.hosts():
+            raise _Refused(HTTPStatus.FORBIDDEN, f"Only {self.server.url} is answered.")
+        if origin is not None and origin.removeprefix("http://").lower() not in self.server.hosts():
+            raise _Refused(HTTPStatus.FORBIDDEN, "Pages of other sites are not answered.")
+
+    def _body(self) -> bytes:
+        if self.headers.get_content_type() != "application/json":
+            raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The request must be JSON.")
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdecimal()) or "Transfer-Encoding" in self.headers:
+            raise _Refused(HTTPStatus.LENGTH_REQUIRED, "The request must tell its length.")
+        if len(length) > 12 or int(length) > MOST_BYTES:
+            raise _Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"The text must have at most {MOST_BYTES:,} bytes; give a part of it.",
+            )
+        return self.rfile.read(int(length))
+
+    def _mix(self, text: str) -> dict[str, Any]:
+        try:
+            with self.server.turn, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return mix_text(self.server.model, text)
+        except InputError as error:
+            raise _Refused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+
+    def _refuse(self, refused: _Refused) -> None:
+        self.close_connection = True  # what else was sent is not read
+        self._answer_json(refused.status, {"error": str(refused)})
+
+    def _answer_json(self, status: HTTPStatus, value: dict[str, Any]) -> None:
+        self._answer(status, json.dumps(value).encode(), "application/json")
+
+    def _answer(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Keep silent; texts are nobody else's business."""
+
+
+def _not_here() -> _Refused:
+    return _Refused(HTTPStatus.NOT_FOUND, "There is only the page, at /, and /infer.")
+
+
+def _text_of(body: bytes) -> str:
+    try:
+        text = json.loads(body)["text"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        text = None
+    if not isinstance(text, str):
+        raise _Refused(HTTPStatus.BAD_REQUEST, 'The request must be JSON such as {"text": "..."}.')
+    return text

@@ -1,0 +1,137 @@
+"""What the trace of a chain says, in plain words that claim no more than it shows."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from polyaurn.chain.state import F64
+from polyaurn.evaluate.diagnostics import effective_sample_size
+
+MOST_POINTS = 400
+_ENOUGH = 20  # values in the second half, to say anything
+_FAR = 2.5  # standard errors
+_NECESSARY = (
+    "That is needed for convergence and does not prove it: a chain may rest in one of several "
+    "modes for long. Other seeds, compared by 'polyaurn sweep' or by R-hat over several chains "
+    "('polyaurn.evaluate.posterior'), tell more."
+)
+
+
+def summarise_trace(trace: list[dict[str, Any]], n_tokens: int) -> dict[str, Any]:
+    """Describe how training went.
+
+    Parameters
+    ----------
+    trace : list of dict
+        One record a sweep, as a model keeps it; may be empty.
+    n_tokens : int
+        What the log posterior is divided by.
+
+    Returns
+    -------
+    dict
+        points: sweep, log posterior a token, and 1 for sweeps under the model's own priors on all
+        documents (0 in burn-in); settled: how many values the verdict looks at; ess: how many
+        independent ones they are worth; verdict, one word, and told, the same in sentences.
+    """
+    scored = [r for r in trace if _is_number(r.get("log_posterior")) and _is_number(r.get("sweep"))]
+    tokens = max(n_tokens, 1)
+    points = [
+        [
+            int(r["sweep"]),
+            round(r["log_posterior"] / tokens, 5),
+            int(r.get("phase", "full") == "full"),
+        ]
+        for r in scored
+    ]
+    full = np.array([r["log_posterior"] for r in scored if r.get("phase", "full") == "full"])
+    half = full[len(full) // 2 :]
+    verdict, told, ess = judge(half)
+    return {
+        "points": _thin(points),
+        "values": len(points),
+        "settled": len(half),
+        "ess": ess,
+        "verdict": verdict,
+        "told": told,
+    }
+
+
+def judge(half: F64) -> tuple[str, str, float | None]:
+    """Tell whether the second half of a chain's log posteriors still moves.
+
+    Its two quarters are compared: the difference of their means, in standard errors that allow for
+    autocorrelation, as Geweke (1992) does.
+
+    Parameters
+    ----------
+    half : ndarray of float64
+        Log posteriors, the later half.
+
+    Returns
+    -------
+    verdict : str
+        "unknown", "rising", "falling" or "level".
+    told : str
+        The same in sentences.
+    ess : float or None
+        How many independent values the half is worth; None where that cannot be told.
+    """
+    if not len(half):
+        return (
+            "unknown",
+            "The model has no log posteriors, so nothing can be said about convergence. Training "
+            "with --eval-every (evaluate_every) above 0 keeps them.",
+            None,
+        )
+    if len(half) < _ENOUGH:
+        return (
+            "unknown",
+            f"The second half of the chain has {len(half):,} log "
+            f"posterior{'' if len(half) == 1 else 's'}, too few to judge by. Train more sweeps, or "
+            "set --eval-every (evaluate_every) lower.",
+            None,
+        )
+    size = effective_sample_size(half)
+    if math.isnan(size):
+        return ("unknown", "The log posterior is constant, so there is nothing to judge by.", None)
+    ess = round(size, 1)
+    worth = (
+        f"The second half of the chain has {len(half):,} log posteriors, worth about {ess:,.0f} "
+        f"independent one{'' if round(ess) == 1 else 's'}."
+    )
+    early, late = half[: len(half) // 2], half[len(half) // 2 :]
+    error = math.sqrt(sum(_squared_error(part) for part in (early, late)))
+    far = (late.mean() - early.mean()) / error if error > 0 else 0.0
+    if far > _FAR:
+        told = (
+            "The log posterior was still rising at the end: the chain has not settled; train more "
+            "sweeps."
+        )
+        return "rising", f"{told} {worth}", ess
+    if far < -_FAR:
+        told = (
+            "The log posterior was falling at the end, as it may where a chain leaves a narrow "
+            "peak: it has not settled, and more sweeps will show."
+        )
+        return "falling", f"{told} {worth}", ess
+    told = "No rise is left in the second half of the chain that could be told from chance."
+    return "level", f"{told} {worth} {_NECESSARY}", ess
+
+
+def _squared_error(part: F64) -> float:
+    size = effective_sample_size(part)
+    return 0.0 if math.isnan(size) else float(part.var()) / max(size, 1.0)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _thin(points: list[list[Any]]) -> list[list[Any]]:
+    """Keep evenly spaced points, the first and the last among them."""
+    if len(points) <= MOST_POINTS:
+        return points
+    kept = np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(int)
+    return [points[i] for i in kept.tolist()]

@@ -1,5 +1,0 @@
-"""The paper's experiments, run again: cells that are kept, figures, claims, and one page."""
-
-from polyaurn.reproduce.plan import FIGURES
-
-__all__ = ["FIGURES"]

@@ -1,0 +1,265 @@
+"""Samplers side by side: the same corpus, seed and time, each in a process of its own.
+
+Each process has its own peak of memory, and tells what it does in JSON, a line for each moment
+at which the log posterior was looked at.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from polyaurn.backends.registry import SAMPLERS, check_proposals, check_sampler
+from polyaurn.base.errors import InputError
+from polyaurn.base.rng import check_seed
+from polyaurn.base.threads import count_threads
+from polyaurn.base.version import __version__
+from polyaurn.chain.schedule import make_schedule
+from polyaurn.chain.state import check_topics, make_priors, prior_in_brief
+from polyaurn.corpus.corpus import as_corpus
+from polyaurn.corpus.urn_file import write_urn
+
+LOOKS = 60  # how often the log posterior is computed, at most, in the time given
+TOP_WORDS = 10
+SHOWN = 8  # topics listed
+DEFAULT = ("polya-urn", "partially-collapsed", "collapsed", "light")
+MEASURED = ("sweeps", "tokens_per_second", "peak_bytes", "acceptance", "coherence", "diversity",
+            "topics")  # fmt: skip
+
+
+def compare(
+    corpus: Any,
+    n_components: int = 100,
+    samplers: Sequence[str] = DEFAULT,
+    seconds: float = 60.0,
+    *,
+    doc_topic_prior: Any = 0.1,
+    topic_word_prior: Any = 0.01,
+    random_state: Any = 0,
+    n_jobs: int | None = -1,
+    warm_start: str = "random",
+    phi_refreshes: int | str = 1,
+    mh_steps: int | None = None,
+    on_look: Callable[[str, dict[str, Any]], None] | None = None,
+) -> dict[str, Any]:
+    """Run samplers in turn from the same seed for the same time, and measure them.
+
+    Parameters
+    ----------
+    corpus : Corpus, matrix of counts, or sequence of str
+        The documents.
+    n_components : int
+        Number of topics, K.
+    samplers : sequence of str
+        Names from `polyaurn.backends.registry.SAMPLERS`.
+    seconds : float
+        Time of sampling each has; reading, compiling and evaluating do not count.
+    doc_topic_prior, topic_word_prior : float or array_like
+        alpha, beta.
+    random_state : int, None or NumPy generator
+        The seed.
+    n_jobs : int or None
+        Threads.
+    warm_start : str
+        As in `polyaurn.sweeps`; by default none, so that samplers alone are compared.
+    phi_refreshes : int or "auto"
+        As in `polyaurn.sweeps`; samplers without a Phi draw it never.
+    mh_steps : int, optional
+        For the samplers that have it.
+    on_look : callable, optional
+        Called with a sampler's name and each of its records.
+
+    Returns
+    -------
+    dict
+        Ready for JSON: "corpus", "setting", and for each sampler under "samplers" its "law",
+        "points" (sweep, seconds, log posterior), "tokens_per_second" (median of the second half),
+        "peak_bytes", "coherence" (UMass of Mimno et al. 2011, one a topic), "diversity", and
+        "topics". A comparison that was interrupted says so under "complete"; what a sampler had
+        not come to is None.
+    """
+    corpus = as_corpus(corpus)
+    K = check_topics(n_components)
+    priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words)
+    names = check_samplers(samplers)
+    check_seconds(seconds)
+    steps = check_proposals(names, mh_steps)
+    proposing = any(SAMPLERS[name].proposes for name in names)
+    check_starts(names, warm_start, phi_refreshes)
+    found: dict[str, Any] = {
+        "corpus": {
+            "documents": corpus.n_documents, "words": corpus.n_words, "tokens": corpus.n_tokens,
+        },
+        "setting": {
+            "topics": K, "seconds": seconds, "seed": check_seed(random_state),
+            "threads": count_threads(n_jobs), "warm_start": warm_start,
+            "phi_refreshes": phi_refreshes, "mh_steps": steps if proposing else None,
+            "alpha": prior_in_brief(doc_topic_prior), "beta": prior_in_brief(topic_word_prior),
+            "version": __version__,
+        },
+        "samplers": {},
+        "complete": True,
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="polyaurn-compare-") as folder:
+        path = write_urn(corpus, Path(folder) / "corpus.urn")
+        for name in names:
+            sampler = SAMPLERS[name]
+            task = found["setting"] | {
+                "path": str(path), "sampler": name,
+                "alpha": priors.alpha.tolist(), "beta": priors.beta.tolist(),
+                "mh_steps": steps if sampler.proposes else None,
+                "phi_refreshes": phi_refreshes if sampler.draws_phi else "auto",
+            }  # fmt: skip
+            points: list[dict[str, Any]] = []
+            result: dict[str, Any] = {"law": sampler.law_of(task["threads"]), "points": points}
+            result |= dict.fromkeys(MEASURED)
+            found["samplers"][name] = result
+            try:
+                for record in _in_own_process(task):
+                    if "peak_bytes" in record:
+                        result |= record
+                    else:
+                        points.append(record)
+                        if on_look is not None:
+                            on_look(name, record)
+            except KeyboardInterrupt:
+                found["complete"] = False
+                break
+    return found
+
+
+def check_samplers(samplers: Any) -> list[str]:
+    """Return the samplers' names, or refuse them."""
+    names = [samplers] if isinstance(samplers, str) else list(samplers)
+    for name in names:
+        check_sampler(name, "samplers")
+    if not names or len(set(names)) < len(names):
+        raise InputError(
+            "The 'samplers' parameter must name at least one sampler, each once. "
+            f"Got {', '.join(names) or 'none'}; choose from {', '.join(SAMPLERS)}."
+        )
+    return names
+
+
+def check_starts(samplers: Sequence[str], warm_start: Any, phi_refreshes: Any) -> None:
+    """Refuse what one of the samplers cannot do, before any of them has run."""
+    for name in samplers:
+        refreshes = phi_refreshes if SAMPLERS[name].draws_phi else "auto"
+        make_schedule(
+            warm_start, refreshes, n_tokens=1, n_words=1, n_topics=1, max_iter=None, sampler=name
+        )
+
+
+def check_seconds(seconds: Any) -> None:
+    """Refuse a time that is not positive."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise InputError(
+            f"The 'seconds' parameter must be a positive number. Got {seconds!r} instead; "
+            "60 is a good beginning."
+        )
+
+
+def _in_own_process(task: dict[str, Any]) -> Any:
+    """Run one sampler in a new process; yield what it tells."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "polyaurn.studies.compare"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
+        )  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(task))
+            process.stdin.close()
+            for line in process.stdout:
+                yield json.loads(line)
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            process.wait()
+            process.stdout.close()
+        if process.returncode:
+            said.seek(0)
+            last = (said.read().strip().splitlines() or ["no reason given"])[-1]
+            last = last.removeprefix("polyaurn.base.errors.InputError: ")
+            raise InputError(
+                f"Sampler '{task['sampler']}' ended early ({last}); compare the others without it."
+            )
+
+
+def run(task: dict[str, Any]) -> None:
+    """Run one sampler for its time, and print a record now and then."""
+    from polyaurn.base.threads import Workers
+    from polyaurn.chain.loop import give_all_topics, sweeps
+    from polyaurn.chain.state import WHOLE
+    from polyaurn.corpus.readers import read_corpus
+    from polyaurn.evaluate import diversity, mimno_coherence
+    from polyaurn.evaluate.diagnostics import log_posterior
+    from polyaurn.model.model import TopicModel
+
+    corpus = read_corpus(task["path"])
+    priors = make_priors(task["alpha"], task["beta"], task["topics"], corpus.n_words)
+    options = {
+        "sampler": task["sampler"], "random_state": task["seed"], "n_jobs": task["threads"],
+    }  # fmt: skip
+    chain = sweeps(
+        corpus, task["topics"], doc_topic_prior=priors.alpha, topic_word_prior=priors.beta,
+        evaluate_every=0, warm_start=task["warm_start"], phi_refreshes=task["phi_refreshes"],
+        mh_steps=task["mh_steps"], **options,
+    )  # fmt: skip
+    speeds, look = [], 0.0
+    with Workers(task["threads"]) as workers:
+        for state, info in chain:
+            speeds.append(info.tokens_per_second)
+            done = info.seconds >= task["seconds"]
+            if done or info.seconds >= look:
+                look = info.seconds + task["seconds"] / LOOKS
+                whole = state.share == WHOLE
+                level = log_posterior(corpus, state, priors, workers) if whole else None
+                record = {
+                    "sweep": info.sweep, "seconds": info.seconds, "phase": info.phase,
+                    "log_posterior": level, "acceptance": info.acceptance,
+                }  # fmt: skip
+                print(json.dumps(record), flush=True)
+            if done:
+                break
+    peak = peak_bytes()
+    state = give_all_topics(corpus, state, priors, task["sampler"], task["seed"], task["threads"])
+    model = TopicModel.from_state(corpus, state, priors)
+    top = model.topics(TOP_WORDS)
+    largest = model.topic_sizes.argsort(kind="stable")[::-1][:SHOWN]
+    half = sorted(speeds[len(speeds) // 2 :])
+    print(
+        json.dumps(
+            {
+                "sweeps": info.sweep,
+                "tokens_per_second": half[len(half) // 2],
+                "peak_bytes": peak,
+                "acceptance": info.acceptance,
+                "coherence": mimno_coherence(top, corpus).tolist(),
+                "diversity": diversity(top),
+                "topics": [top[k] for k in largest],
+            }
+        ),
+        flush=True,
+    )
+
+
+def peak_bytes() -> int:
+    """Return the most memory this process has had."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration):  # no such file outside Linux
+        import resource
+
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return int(most if sys.platform == "darwin" else most * 1024)
+
+
+if __name__ == "__main__":
+    run(json.load(sys.stdin))

@@ -1,0 +1,254 @@
+"""What a run computes: cells, each a small piece of work, by the figures that need them."""
+
+from typing import Any, NamedTuple
+
+from polyaurn.studies.paper.corpora import LIMIT, Source, Variant
+
+URN, PARTLY, SPARSE, LIGHT = "polya-urn", "partially-collapsed", "collapsed", "light"
+BOTH = (URN, PARTLY)
+FIGURES = ("corpora", "traces", "phases", "algorithms", "quality", "cores", "sparsity", "theory",
+           "complexity")  # fmt: skip
+
+
+class Scale(NamedTuple):
+    """How much is computed.
+
+    Attributes
+    ----------
+    topics : dict of int to int
+        Numbers of topics, and sweeps for each.
+    seeds : int
+        Chains of each kind.
+    timed : int
+        Sweeps where only time matters; the second half is looked at.
+    compared : tuple of int
+        Numbers of topics of the comparison of algorithms.
+    judged : tuple of int
+        Numbers of topics whose models are scored.
+    scored : int
+        Held-out documents scored left to right, at most.
+    single : tuple of int
+        Numbers of topics on one core.
+    scaling : tuple of int
+        Numbers of topics with several numbers of cores.
+    sparse : int
+        Number of topics where words and documents are cut; `share` of the documents is used.
+    limits, pruned_limits, words, shares : tuple
+        Rare-word limits, those for corpora without rare words, vocabulary and data sizes.
+    theory : dict
+        Options of the studies.
+    alone : bool
+        Whether each cell has a process of its own.
+    """
+
+    topics: dict[int, int]
+    seeds: int
+    timed: int
+    compared: tuple[int, ...]
+    judged: tuple[int, ...]
+    scored: int
+    single: tuple[int, ...]
+    scaling: tuple[int, ...]
+    sparse: int
+    share: float
+    limits: tuple[int, ...]
+    pruned_limits: tuple[int, ...]
+    words: tuple[int, ...]
+    shares: tuple[float, ...]
+    theory: dict[str, dict[str, Any]]
+    alone: bool = True
+
+
+SCALES = {
+    "tiny": Scale(
+        topics={2: 10, 5: 10, 20: 10}, seeds=2, timed=6, compared=(20,), judged=(5,), scored=10,
+        single=(5,), scaling=(5,), sparse=5, share=1.0, limits=(1, 10), pruned_limits=(10, 20),
+        words=(50, 100), shares=(0.5, 1.0), alone=False,
+        theory={"urn": {"weights": [2, 4, 8, 16]}, "appendix-a": {"n": 400},
+                "complexity": {"sizes": [1024, 4096], "n_sweeps": 10}},
+    ),
+    "small": Scale(
+        topics={10: 200, 100: 200, 1000: 60}, seeds=2, timed=30, compared=(100, 1000),
+        judged=(20, 100), scored=100, single=(10, 100), scaling=(100,), sparse=100, share=0.25,
+        limits=(1, 5, 10, 50), pruned_limits=(10, 30, 100, 300), words=(500, 1500, 4000),
+        shares=(0.125, 0.25, 0.5, 1.0),
+        theory={"urn": {}, "appendix-a": {},
+                "complexity": {"sizes": [2**13, 2**15, 2**17, 2**19], "n_sweeps": 40}},
+    ),
+    "full": Scale(
+        topics={10: 1000, 100: 1000, 1000: 1000}, seeds=5, timed=100, compared=(100, 1000),
+        judged=(100, 1000), scored=500, single=(10, 100, 1000), scaling=(100, 1000), sparse=100,
+        share=1.0, limits=(1, 2, 5, 10, 50, 100), pruned_limits=(10, 20, 50, 100, 200),
+        words=(1000, 3000, 10_000, 30_000), shares=(0.0625, 0.125, 0.25, 0.5, 1.0),
+        theory={"urn": {}, "appendix-a": {}, "complexity": {}},
+    ),
+}  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """One piece of work; the same cell always gives the same statistics.
+
+    `kind` is "corpus" (sizes), "chain" (a run, with its times), "quality" (a run on part of the
+    documents, judged on the rest) or "study" (of `paper.theory`). `aids` turns the package's
+    aids of burn-in on; `every` is between looks at the log posterior, 0 for none. On `device`
+    "gpu", `threads` are those of what is left to the CPU.
+    """
+
+    kind: str
+    corpus: Variant | None = None
+    sampler: str = ""
+    topics: int = 0
+    seed: int = 0
+    sweeps: int = 0
+    threads: int = 1
+    every: int = 0
+    aids: bool = False
+    scored: int = 0
+    study: str = ""
+    device: str = "cpu"
+
+    @property
+    def name(self) -> str:
+        """Its name among files."""
+        if self.kind == "study":
+            return f"study-{self.study}"
+        assert self.corpus is not None
+        if self.kind == "corpus":
+            return f"corpus-{self.corpus.key}"
+        return (
+            f"{self.kind}-{self.corpus.key}-{self.sampler}{'-aids' if self.aids else ''}"
+            f"-k{self.topics}-sweeps{self.sweeps}"
+            + (f"-threads{self.threads}" if self.device == "cpu" else f"-{self.device}")
+            + (f"-every{self.every}" if self.every else "")
+            + (f"-scored{self.scored}" if self.scored else "")
+            + f"-seed{self.seed}"
+        )
+
+
+class Plan(NamedTuple):
+    """All cells of a run, by figure.
+
+    `main` is the largest corpus and `least` the smallest; `sparse` is the one that is cut.
+    `device` is where chains run, but for comparisons of algorithms and of numbers of cores.
+    """
+
+    scale: str
+    sources: dict[str, Source]
+    main: str
+    least: str
+    sparse: str
+    threads: int
+    seeds: int
+    cells: dict[str, list[Cell]]
+    device: str = "cpu"
+
+    def work(self, figures: tuple[str, ...] = FIGURES) -> list[Cell]:
+        """Return the cells of some figures, each once: corpora first, then seed by seed."""
+        cells = dict.fromkeys(cell for figure in figures for cell in self.cells[figure])
+        used = {cell.corpus for cell in cells if cell.corpus is not None}
+        corpora = [Cell("corpus", corpus) for corpus in sorted(used, key=lambda v: v.key)]
+        rest = [cell for cell in cells if cell.kind != "corpus"]
+        return corpora + sorted(rest, key=lambda cell: cell.seed)
+
+
+def make_plan(
+    scale: str,
+    sources: list[Source],
+    sparse: Source,
+    threads: int,
+    cores: tuple[int, ...],
+    seeds: int | None = None,
+    device: str = "cpu",
+) -> Plan:
+    """List the cells of all figures.
+
+    Parameters
+    ----------
+    scale : str
+        A name from `SCALES`.
+    sources : list of Source
+        Corpora, the smallest first.
+    sparse : Source
+        The corpus that is cut.
+    threads : int
+        Of every chain whose number of cores is not the question.
+    cores : tuple of int
+        Numbers of cores for the scaling.
+    seeds : int, optional
+        Another number of chains of each kind.
+    device : {"cpu", "gpu"}
+        Of traces, phases, quality, sparsity; comparisons of algorithms and of numbers of cores
+        stay on the CPU.
+
+    Returns
+    -------
+    Plan
+        With the cells in the order of the figures.
+    """
+    size, chains = SCALES[scale], SCALES[scale].seeds if seeds is None else seeds
+    main, least = sources[-1].name, sources[0].name
+    every = {K: max(1, sweeps // 50) for K, sweeps in size.topics.items()}
+
+    def chain(
+        source: str, sampler: str, K: int, seed: int, *, aids: bool = False, device: str = "cpu"
+    ) -> Cell:
+        return Cell("chain", Variant(source), sampler, K, seed, size.topics[K], threads, every[K],
+                    aids, device=device)  # fmt: skip
+
+    def timed(variant: Variant, sampler: str, K: int, seed: int, cores: int) -> Cell:
+        return Cell("chain", variant, sampler, K, seed, size.timed, cores)
+
+    everything = range(chains)
+    traces = [
+        chain(source.name, sampler, K, seed, device=device)
+        for seed in everything for source in sources for K in size.topics for sampler in BOTH
+    ]  # fmt: skip
+    algorithms = [
+        chain(main, sampler, K, seed, aids=aids)
+        for seed in everything for K in size.compared
+        for sampler, aids in ((URN, False), (PARTLY, False), (SPARSE, False), (LIGHT, False),
+                              (URN, True))
+    ]  # fmt: skip
+    quality = [
+        Cell("quality", Variant(main), sampler, K, seed, max(size.topics.values()), threads,
+             scored=size.scored, device=device)
+        for seed in everything for K in size.judged for sampler in BOTH
+    ]  # fmt: skip
+    alone = [
+        timed(Variant(least), sampler, K, seed, 1)
+        for seed in everything for K in size.single for sampler in (URN, PARTLY, SPARSE)
+    ]  # fmt: skip
+    scaling = [
+        timed(Variant(main), URN, K, seed, n)
+        for seed in everything for K in size.scaling for n in cores
+    ]  # fmt: skip
+    cut = [
+        timed(variant, sampler, size.sparse, seed, threads)._replace(device=device)
+        for seed in everything for variant in _cuts(size, sparse) for sampler in BOTH
+    ]  # fmt: skip
+    return Plan(
+        scale, {source.name: source for source in [*sources, sparse]}, main, least, sparse.name,
+        threads, chains,
+        {
+            "corpora": [
+                Cell("corpus", Variant(source.name))
+                for source in dict.fromkeys([*sources, sparse])
+            ],
+            "traces": traces, "phases": traces, "algorithms": algorithms, "quality": quality,
+            "cores": alone + scaling, "sparsity": cut,
+            "theory": [Cell("study", study="urn"), Cell("study", study="appendix-a")],
+            "complexity": [
+                Cell("study", study="complexity"), *(c for c in traces if c.sampler == URN),
+            ],
+        },
+        device,
+    )  # fmt: skip
+
+
+def _cuts(size: Scale, sparse: Source) -> list[Variant]:
+    """Return the corpora of the study of sparsity: by rare-word limit, by words, by size."""
+    limits = size.limits if sparse.rare else size.pruned_limits
+    cuts = [Variant(sparse.name, limit, None, size.share) for limit in limits]
+    cuts += [Variant(sparse.name, LIMIT, words, size.share) for words in size.words]
+    cuts += [Variant(sparse.name, LIMIT, None, size.share * share) for share in size.shares]
+    return list(dict.fromkeys(cuts))

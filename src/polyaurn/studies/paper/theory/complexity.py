@@ -1,0 +1,109 @@
+"""The complexity claim: a sweep costs the sum over tokens of min(K_d, K_v).
+
+Corpora of growing size are drawn from the model, their vocabulary growing by Heaps' law, and the
+urn is run on each with a fixed number of topics, and with K = gamma ln(1 + N / gamma), the mean
+number of clusters of a Dirichlet process. The kernel itself counts the work.
+"""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polyaurn.chain.loop import sweeps
+from polyaurn.chain.state import doc_topic_matrix
+from polyaurn.datasets import generate
+
+XI, PSI = 12.0, 0.5  # Heaps' law, V = xi N^psi
+GAMMA = 12.0
+FIXED_TOPICS = 100
+LENGTH = 80.0
+
+
+def study(
+    sizes: tuple[int, ...] = (2**13, 2**15, 2**17, 2**19, 2**21), n_sweeps: int = 60, seed: int = 0
+) -> dict[str, Any]:
+    """Count the work of a token as the corpus grows.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Numbers of tokens.
+    n_sweeps : int
+        Sweeps of each chain; the last tenth is averaged.
+    seed : int
+        Of corpora and chains.
+
+    Returns
+    -------
+    dict
+        Rows with N, V, K, the counted work of a token, the means over tokens of K_d and of K_v,
+        and fitted exponents of the total work in N.
+    """
+    rules: dict[str, Callable[[int], int]] = {
+        "K fixed": lambda N: FIXED_TOPICS,
+        "K = gamma ln(1 + N/gamma)": lambda N: round(GAMMA * math.log1p(N / GAMMA)),
+    }
+    result: dict[str, Any] = {
+        "study": "complexity",
+        "heaps": {"xi": XI, "psi": PSI},
+        "gamma": GAMMA,
+        "sweeps": n_sweeps,
+        "rules": {},
+    }
+    for name, rule in rules.items():
+        rows = []
+        for N in sizes:
+            K = rule(N)
+            V = round(XI * N**PSI)
+            corpus = generate(
+                round(N / LENGTH), V, K, LENGTH, topic_concentration=V / 10.0, random_state=seed
+            )
+            rows.append(
+                {"N": corpus.n_tokens, "V": V, "K": K} | _measure(corpus, K, n_sweeps, seed)
+            )
+        logs = np.log([row["N"] for row in rows])
+        total = np.log([row["N"] * row["work"] for row in rows])
+        exponent = float(np.polyfit(logs, total, 1)[0])
+        result["rules"][name] = {"rows": rows, "exponent_of_total_work": exponent}
+    return result
+
+
+def _measure(corpus: Any, K: int, n_sweeps: int, seed: int) -> dict[str, float]:
+    last: list[tuple[float, float, float]] = []
+    for state, info in sweeps(corpus, K, random_state=seed, max_iter=n_sweeps, evaluate_every=0):
+        if info.sweep > n_sweeps - max(1, n_sweeps // 10) and state.phi is not None:
+            K_v = (state.phi.last - state.phi.first)[corpus.word]
+            K_d = np.diff(doc_topic_matrix(corpus.doc_ptr, state.z, K).indptr)
+            K_d = np.repeat(K_d, np.diff(corpus.doc_ptr))
+            last.append((info.work_per_token, float(K_d.mean()), float(K_v.mean())))
+    work, by_document, by_word = np.mean(last, axis=0).tolist()
+    return {"work": work, "mean_K_d": by_document, "mean_K_v": by_word}
+
+
+def draw(result: dict[str, Any], path: Path) -> None:
+    """Draw the work of a token against the size of the corpus."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    for axis, (name, rule) in zip(axes, result["rules"].items(), strict=True):
+        N = [row["N"] for row in rule["rows"]]
+        for key, label, style in (
+            ("K", "topics K", "k:"),
+            ("mean_K_v", "topics of the word, $K_v$", "s-"),
+            ("mean_K_d", "topics in the document, $K_d$", "^-"),
+            ("work", "work of a token, min($K_d$, $K_v$)", "o-"),
+        ):
+            axis.loglog(N, [row[key] for row in rule["rows"]], style, ms=4, label=label)
+        axis.set(
+            xlabel="tokens N",
+            title=f"{name}\ntotal work grows as N^{rule['exponent_of_total_work']:.3f}",
+        )
+        axis.set_ylim(bottom=2.5)
+        axis.legend(frameon=False, fontsize=8, loc="lower right")
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.suptitle("Work counted in the kernel, vocabulary growing by Heaps' law")
+    figure.savefig(path, dpi=100, format="png")
+    plt.close(figure)

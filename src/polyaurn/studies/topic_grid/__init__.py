@@ -1,0 +1,5 @@
+"""How many topics? Models over a grid of numbers of topics and seeds, each judged; resumable."""
+
+from polyaurn.studies.topic_grid.loop import topic_grid
+
+__all__ = ["topic_grid"]

@@ -1,0 +1,1 @@
+"""A training as users start it: settings, checkpoints, seeds, signals, progress."""

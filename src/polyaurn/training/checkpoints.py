@@ -1,0 +1,307 @@
+"""Checkpoints of a run: what a chain needs to go on, kept while it runs, two at most."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polyaurn.base.errors import InputError
+from polyaurn.base.version import __version__
+from polyaurn.chain.state import WHOLE, Halt, Priors, State, halt_of
+from polyaurn.files.atomic import is_temporary
+from polyaurn.files.npz import read_npz, write_npz
+from polyaurn.files.sealed import Damaged, file_of, seal, unseal
+
+FOLDER = "checkpoints"
+FORMAT = "polyaurn-checkpoint"
+FORMAT_VERSION = 1
+KEPT = 2
+SECONDS = 60.0  # between checkpoints, when nothing else is said
+COSTLY = 50.0  # times what a checkpoint took that training goes on before the next, at least
+_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+_NAME = re.compile(r"sweep-(\d{9,18})\.json")
+
+
+class Every(NamedTuple):
+    """How often: every so many sweeps, or seconds, or never."""
+
+    sweeps: int = 0
+    seconds: float = 0.0
+
+
+class Saved(NamedTuple):
+    """A checkpoint that was read: where the chain was, its trace, and what was said on the way."""
+
+    halt: Halt
+    trace: list[dict[str, Any]]
+    run: dict[str, Any]
+    note: str
+
+
+def read_every(value: Any, name: str = "checkpoint_every") -> Every:
+    """Understand how often checkpoints are wanted, or refuse it.
+
+    Parameters
+    ----------
+    value : "auto", int, or str
+        A number of sweeps, a time such as "30s", "5min" or "1h", 0 or "never"; "auto" is a
+        minute.
+    name : str
+        The parameter's name, for the error message.
+
+    Returns
+    -------
+    Every
+        Sweeps or seconds.
+    """
+    text = str(value).strip().lower()
+    if value is not None and not isinstance(value, bool):
+        if text == "auto":
+            return Every(seconds=SECONDS)
+        if text in ("0", "never"):
+            return Every()
+        if re.fullmatch(r"[1-9]\d{0,17}", text):
+            return Every(sweeps=int(text))
+        time = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?) ?(s|min|h)", text)
+        if time and float(time[1]) > 0:
+            return Every(seconds=float(time[1]) * _UNITS[time[2]])
+    raise InputError(
+        f"The '{name}' parameter must be a number of sweeps, a time such as '5min', '30s' or "
+        f"'1h', 'auto' or 'never'. Got {value!r} instead."
+    )
+
+
+class Checkpoints:
+    """The checkpoints of one run, in a folder that is locked.
+
+    Parameters
+    ----------
+    folder : Path
+        The model's folder; checkpoints lie in ``checkpoints`` inside.
+    run : dict
+        What fixes the chain, ready for JSON.
+    every : Every
+        When `after` writes one.
+    early : bool
+        Write one after the first sweep, too.
+    """
+
+    def __init__(
+        self, folder: Path, run: dict[str, Any], every: Every, *, early: bool = False
+    ) -> None:
+        self.place = folder
+        self._folder = folder / FOLDER
+        self._run = run
+        self._every = every
+        self._last = perf_counter()
+        self._pause = every.seconds
+        self._written = -1
+        self._failing = False
+        self._early = early and any(every)
+
+    def after(self, state: State, trace: list[dict[str, Any]]) -> str:
+        """Write a checkpoint if it is time; return what went wrong, or nothing."""
+        due = self._every.seconds and perf_counter() - self._last >= self._pause
+        if due or self._early or (self._every.sweeps and state.sweep % self._every.sweeps == 0):
+            self._early = False
+            return self._try(state, trace)
+        return ""
+
+    def at_the_end(self, state: State, trace: list[dict[str, Any]]) -> str:
+        """Write a checkpoint unless none are wanted; return what went wrong, or nothing."""
+        return self._try(state, trace) if any(self._every) else ""
+
+    def _try(self, state: State, trace: list[dict[str, Any]]) -> str:
+        if self._written == state.sweep:
+            return ""
+        begin = perf_counter()
+        halt = halt_of(state)
+        try:
+            self.write(halt, trace)
+        except InputError as error:
+            told, self._failing = self._failing, True
+            at = f"No checkpoint was written at sweep {state.sweep:,}; the run goes on"
+            return "" if told else f"{at}. {error}"
+        finally:
+            self._last = perf_counter()
+            self._pause = max(self._every.seconds, COSTLY * (self._last - begin))
+        self._failing = False
+        return ""
+
+    def write(self, halt: Halt, trace: list[dict[str, Any]]) -> None:
+        """Write a checkpoint, and remove all but the two newest."""
+        arrays: dict[str, Any] = {
+            "z": halt.z,
+            "trace": np.frombuffer(json.dumps(trace).encode(), np.uint8),
+        }
+        if halt.priors is not None:
+            arrays |= {"alpha": halt.priors.alpha, "beta": halt.priors.beta}
+        header = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "polyaurn_version": __version__,
+            "run": self._run,
+            "sweep": halt.sweep,
+            "share": halt.share,
+            "learned_priors": halt.priors is not None,
+        }
+        stem = f"sweep-{halt.sweep:09d}"
+        tidy(self._folder, KEPT)
+        seal(
+            self._folder,
+            f"{stem}.json",
+            header,
+            {f"{stem}.npz": lambda file: write_npz(file, arrays)},
+        )
+        tidy(self._folder, KEPT)
+        self._written = halt.sweep
+
+    def newest(self) -> Saved | None:
+        """Return the newest checkpoint that is whole, None where there is none."""
+        return newest(self._folder)
+
+    def newest_sweep(self) -> int | None:
+        """Return the sweep of the newest checkpoint, whole or not; None where there is none."""
+        headers = _headers(self._folder)
+        return _number(headers[0].name) if headers else None
+
+
+def holds_checkpoint(folder: Path) -> bool:
+    """Tell whether a model's folder holds a checkpoint, whole or not."""
+    return bool(_headers(folder / FOLDER))
+
+
+def newest(folder: Path) -> Saved | None:
+    """Return the newest checkpoint that is whole.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of checkpoints.
+
+    Returns
+    -------
+    Saved or None
+        None where there is none. Where all are damaged, the newest one's reason is told.
+    """
+    reasons = []
+    for header in _headers(folder):
+        try:
+            saved = _read(folder, header.name)
+        except Damaged as reason:
+            reasons.append(f"{header.name}: {reason}")
+            continue
+        if not reasons:
+            return saved
+        at = f"going on from sweep {saved.halt.sweep:,}"
+        said = f"A newer checkpoint is damaged ({reasons[0]}); {at}."
+        return saved._replace(note=said)
+    if reasons:
+        raise InputError(
+            f"The folder '{folder}' holds damaged checkpoints only ({reasons[0]}). Copy them "
+            "again, or start anew with --force (force=True)."
+        )
+    return None
+
+
+def clear(folder: Path) -> None:
+    """Remove all checkpoints of a folder, and the folder if nothing else is in it."""
+    if folder.is_dir():
+        tidy(folder, 0)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def tidy(folder: Path, kept: int) -> None:
+    """Keep the newest checkpoints, and remove others and what an interrupted writer left."""
+    if not folder.is_dir():
+        return
+    headers = _headers(folder)
+    for header in headers[kept:]:
+        header.unlink(missing_ok=True)
+    stems = {header.stem for header in headers[:kept]}
+    for entry in list(folder.iterdir()):
+        stem = entry.name.removesuffix(".npz").removesuffix("-2")
+        stray = entry.name.endswith(".npz") and stem.startswith("sweep-") and stem not in stems
+        if stray or is_temporary(entry.name):
+            entry.unlink(missing_ok=True)
+
+
+def _headers(folder: Path) -> list[Path]:
+    """Return the headers of checkpoints, newest first."""
+    try:
+        names = [entry.name for entry in folder.iterdir() if _NAME.fullmatch(entry.name)]
+    except OSError:
+        return []
+    return [folder / name for name in sorted(names, key=_number, reverse=True)]
+
+
+def _number(name: str) -> int:
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else -1
+
+
+def _read(folder: Path, name: str) -> Saved:
+    header = unseal(folder, name, FORMAT, FORMAT_VERSION)
+    sweep, share, run = header.get("sweep"), header.get("share"), header.get("run")
+    if sweep != _number(name) or type(share) is not int or not 1 <= share <= WHOLE:
+        raise Damaged(f"it is of sweep {sweep!r} and share {share!r}")
+    if not isinstance(run, dict):
+        raise Damaged("it does not say what run it is of")
+    types = {"z": "u", "trace": "u"}
+    if header.get("learned_priors") is True:
+        types |= {"alpha": "f", "beta": "f"}
+    arrays = read_npz(file_of(folder, header, name.removesuffix(".json") + ".npz"), types)
+    if arrays["z"].dtype != np.uint16 or arrays["trace"].dtype != np.uint8:
+        raise Damaged("its arrays have other types")
+    try:
+        trace = json.loads(arrays["trace"].tobytes())
+    except (ValueError, RecursionError):
+        raise Damaged("its trace is not JSON") from None
+    if not isinstance(trace, list) or not all(isinstance(record, dict) for record in trace):
+        raise Damaged("its trace is not a list of records")
+    priors = Priors(arrays["alpha"], arrays["beta"]) if "alpha" in arrays else None
+    for prior in priors[:2] if priors else ():
+        prior.flags.writeable = False
+    return Saved(Halt(arrays["z"], sweep, share, priors), trace, run, "")
+
+
+def describe_prior(prior: Any) -> float | str:
+    """Return a prior for a header: the number, or a checksum of the vector."""
+    if np.ndim(prior) == 0:
+        return float(prior)
+    digest = hashlib.sha256(np.asarray(prior, "<f8").tobytes()).hexdigest()
+    return f"vector {digest[:16]}"
+
+
+def check_same_run(expected: dict[str, Any], given: dict[str, Any], free: Iterable[str]) -> None:
+    """Refuse to go on with a run that was another.
+
+    Parameters
+    ----------
+    expected : dict
+        What the checkpoint says of its run.
+    given : dict
+        What is asked for now.
+    free : iterable of str
+        Names that may differ.
+    """
+    corpora = [(run.get("corpus_sha256"), run.get("corpus")) for run in (expected, given)]
+    if corpora[0][0] != corpora[1][0]:
+        raise InputError(
+            "The corpus must be the one of the run that is resumed. The checkpoint is of "
+            f"{corpora[0][1]}; got {corpora[1][1]}, and their contents differ. Give the same file "
+            "and reading options, or start anew with --force (force=True)."
+        )
+    for name in given | expected:
+        if name not in {"corpus", *free} and expected.get(name) != given.get(name):
+            raise InputError(
+                f"The '{name}' parameter must be as in the run that is resumed. Expected "
+                f"{expected.get(name)!r}, got {given.get(name)!r}; give the same, or start anew "
+                "with --force (force=True)."
+            )

@@ -1,0 +1,246 @@
+"""A live line for long work: how far, how good, how fast, how long. Silent without a terminal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from polyaurn.base.events import BYTES, listening
+from polyaurn.chain.state import Info
+
+WIDE, NARROW = 100, 70  # columns of a terminal
+
+
+class Report(Protocol):
+    """What a training loop tells a progress line."""
+
+    def sweep(self, info: Info) -> None:
+        """Take note of a sweep."""
+
+    def compiling(self) -> None:
+        """Say that kernels are being compiled."""
+
+
+class Silence:
+    """A progress line that says nothing."""
+
+    def sweep(self, info: Info) -> None:
+        """Ignore a sweep."""
+
+    def compiling(self) -> None:
+        """Ignore the compiler."""
+
+
+class TrainingLine:
+    """A line on the terminal with sweep, log posterior a token, tokens a second and time left."""
+
+    def __init__(self, progress: Any, n_sweeps: int, n_tokens: int) -> None:
+        self._progress = progress
+        self._tokens = n_tokens
+        self._score = ""
+        self._task = progress.add_task("sweep", total=n_sweeps, score="", speed="")
+
+    def sweep(self, info: Info) -> None:
+        """Move the line to this sweep."""
+        if info.log_posterior is not None:
+            self._score = f"log posterior {info.log_posterior / self._tokens:.4f} a token"
+            if self._progress.console.width < WIDE:
+                self._score = f"lp/token {info.log_posterior / self._tokens:.4f}"
+        self._progress.update(
+            self._task,
+            completed=info.sweep,
+            score=self._score,
+            speed=f"{info.tokens_per_second / 1e6:.1f} M tokens/s",
+        )
+
+    def compiling(self) -> None:
+        """Say what the wait is for."""
+        self._progress.console.print("compiling kernels (once on this machine) ...")
+
+
+@contextmanager
+def training_line(n_sweeps: int, n_tokens: int, *, show: bool = True) -> Iterator[Report]:
+    """Show a live line on standard error while training, if there is a terminal.
+
+    Parameters
+    ----------
+    n_sweeps : int
+        How many sweeps there will be.
+    n_tokens : int
+        Tokens of the corpus.
+    show : bool
+        False keeps silent in any case.
+
+    Yields
+    ------
+    Report
+        To be told of each sweep.
+    """
+    console = _terminal(show)
+    if console is None:
+        yield Silence()
+        return
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+    from rich.table import Column
+
+    columns: list[ProgressColumn] = [
+        TextColumn(text, table_column=Column(no_wrap=True))
+        for text in (
+            "{task.description} {task.completed:,.0f}/{task.total:,.0f}",
+            "{task.fields[score]}",
+            "{task.fields[speed]}",
+            "left",
+        )
+    ]
+    columns.append(TimeLeft())
+    if console.width >= WIDE:
+        columns.insert(1, BarColumn(bar_width=20))
+    if console.width < NARROW:
+        del columns[1:3]  # keep how far, and how long
+    with Progress(*columns, console=console, refresh_per_second=5) as progress:
+        yield TrainingLine(progress, n_sweeps, n_tokens)
+
+
+@contextmanager
+def status(message: str, *, show: bool = True) -> Iterator[Any]:
+    """Show a spinner with a message on standard error, if there is a terminal.
+
+    Parameters
+    ----------
+    message : str
+        What goes on.
+    show : bool
+        False keeps silent in any case.
+
+    Yields
+    ------
+    callable
+        Call it with a new message.
+    """
+    console = _terminal(show)
+    if console is None:
+        yield lambda text: None
+        return
+    with console.status(message) as live:
+        yield live.update
+
+
+@contextmanager
+def bar(
+    message: str, total: int | None = None, *, show: bool = True
+) -> Iterator[Callable[[int], None]]:
+    """Show a bar with the time left on standard error, if there is a terminal.
+
+    Parameters
+    ----------
+    message : str
+        What goes on.
+    total : int, optional
+        How much there is to do; without it only a sign of life is shown.
+    show : bool
+        False keeps silent in any case.
+
+    Yields
+    ------
+    callable
+        Call it with how much more was done.
+    """
+    with _bars(show) as bars:
+        bars.begin(message, total)
+        yield bars.advance
+
+
+@contextmanager
+def following(message: str, n_bytes: int | None = None, *, show: bool = True) -> Iterator[None]:
+    """Show how far the work inside is, a bar for each step that it tells of.
+
+    Parameters
+    ----------
+    message : str
+        What goes on until it tells, and while files are read.
+    n_bytes : int, optional
+        How much there is to read.
+    show : bool
+        False keeps silent in any case.
+    """
+    with _bars(show) as bars:
+        now = message
+        bars.begin(message)
+
+        def hear(step: str, more: int, total: int | None) -> None:
+            nonlocal now
+            if step != now:
+                now = step
+                reading = step == BYTES
+                bars.begin(message if reading else step, n_bytes if reading else total)
+            bars.advance(more)
+
+        if bars.seen:
+            with listening(hear):
+                yield
+        else:
+            yield
+
+
+class _Bars:
+    """One bar at a time; `begin` puts another in its place."""
+
+    def __init__(self, progress: Any) -> None:
+        self._progress = progress
+        self._task: Any = None
+        self.seen = progress is not None
+
+    def begin(self, message: str, total: int | None = None) -> None:
+        if self.seen:
+            if self._task is not None:
+                self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(
+                message, total=total, left="left" * (total is not None)
+            )
+
+    def advance(self, more: int) -> None:
+        if self.seen and more:
+            self._progress.advance(self._task, more)
+
+
+@contextmanager
+def _bars(show: bool) -> Iterator[_Bars]:
+    console = _terminal(show)
+    if console is None:
+        yield _Bars(None)
+        return
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+    )
+    from rich.progress import TimeRemainingColumn as TimeLeft
+    from rich.table import Column
+
+    drawn = 20 if console.width >= NARROW else 0
+    whole = Column(no_wrap=True)
+    cut = Column(no_wrap=True, overflow="ellipsis", max_width=max(10, console.width - drawn - 24))
+    columns: list[ProgressColumn] = [
+        SpinnerColumn(),
+        TextColumn("{task.description}", table_column=cut, markup=False),
+        TaskProgressColumn(table_column=whole),
+        TextColumn("{task.fields[left]}", table_column=whole),
+        TimeLeft(table_column=whole),
+    ]
+    if drawn:
+        columns.insert(2, BarColumn(bar_width=drawn))
+    with Progress(*columns, console=console, refresh_per_second=5, transient=True) as progress:
+        yield _Bars(progress)
+
+
+def _terminal(show: bool) -> Any:
+    """Return the terminal that notes go to, None where there is none or none is wanted."""
+    if not show:
+        return None
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console if console.is_terminal else None

@@ -1,0 +1,94 @@
+"""Priors learned: the maximum they should be, what drew the data, and the chain that uses them."""
+
+import numpy as np
+import pytest
+
+from polyaurn import LDA, Corpus, InputError, datasets, load, sweeps
+from polyaurn.backends.registry import load_kernels
+from polyaurn.base.threads import Workers
+from polyaurn.chain.learning import learn_alpha, learn_beta, learn_priors
+from polyaurn.chain.state import make_priors
+from support.chains import log_joint
+
+ALPHA = np.array([0.05, 0.2, 0.8, 0.1])
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Topics and words from known priors: alpha asymmetric, beta 0.3."""
+    rng = np.random.default_rng(4)
+    K, V, D, length = len(ALPHA), 60, 1500, 40
+    phi = rng.dirichlet(np.full(V, 0.3), K)
+    z = np.concatenate([rng.choice(K, length, p=rng.dirichlet(ALPHA)) for _ in range(D)])
+    word = np.array([rng.choice(V, p=phi[k]) for k in z])
+    document = np.repeat(np.arange(D), length)
+    order = np.lexsort((word, document))
+    corpus = Corpus(
+        np.arange(D + 1) * length, word[order].astype(np.int32), [f"w{v}" for v in range(V)]
+    )
+    z = z[order].astype(np.uint16)
+    kernels = load_kernels("polya-urn")
+    return corpus, z, kernels.count(kernels.make_layout(corpus, K), z, Workers(1))
+
+
+def test_the_priors_that_drew_the_data_are_found(drawn):
+    corpus, z, counts = drawn
+    alpha = learn_alpha(corpus.doc_ptr, z, np.full(4, 1.0))
+    assert np.abs(np.log(alpha / ALPHA)).max() < 0.15  # 5 standard errors of 1,500 documents
+    beta = learn_beta(counts, make_priors(1.0, 0.01, 4, corpus.n_words))
+    assert abs(np.log(beta / 0.3)) < 0.6  # four topics of 60 words tell less
+    other = learn_alpha(corpus.doc_ptr, np.roll(z, 20), np.full(4, 1.0))
+    assert np.abs(np.log(other / ALPHA)).max() > 0.3, "topics of other documents are told apart"
+
+
+def test_learned_priors_are_a_maximum(drawn):
+    corpus, z, counts = drawn
+    start = make_priors(1.0, 0.01, 4, corpus.n_words)
+    best = learn_priors(corpus.doc_ptr, z, counts, start)
+    level = log_joint(corpus, z, best)
+    assert level > log_joint(corpus, z, start)
+    for k in range(4):
+        for factor in (0.95, 1.05):
+            moved = np.array(best.alpha)
+            moved[k] *= factor
+            assert log_joint(corpus, z, best._replace(alpha=moved)) < level
+    for factor in (0.95, 1.05):
+        assert log_joint(corpus, z, best._replace(beta=best.beta * factor)) < level
+    again = learn_priors(corpus.doc_ptr, z, counts, best)
+    assert np.allclose(again.alpha, best.alpha, rtol=1e-3)
+
+
+def test_a_chain_learns_and_the_trace_tells(tmp_path):
+    corpus = datasets.generate(300, 100, 4, 40.0)
+    lda = LDA(6, max_iter=40, learn_priors_every=10, verbose=False).fit(corpus)
+    sums = [record["alpha_sum"] for record in lda.trace_]
+    assert sums[:19] == [pytest.approx(0.6)] * 19  # a smooth start, then every tenth
+    assert sums[19] != sums[18]
+    assert len({round(s, 9) for s in sums}) == 4
+    priors = lda.model_.priors
+    assert priors.alpha.sum() == pytest.approx(sums[-1])
+    assert priors.alpha.std() > 0
+    assert priors.beta[0] == pytest.approx(lda.trace_[-1]["beta_mean"])
+    lda.save(tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").priors.alpha, priors.alpha)
+    kept = LDA(6, max_iter=40, verbose=False).fit(corpus)
+    assert [record["alpha_sum"] for record in kept.trace_] == [pytest.approx(0.6)] * 40
+
+
+def test_going_on_keeps_what_was_learned(small):
+    options = {"learn_priors_every": 2, "warm_start": "random"}
+    whole = [state for state, _ in sweeps(small, 5, max_iter=9, **options)]
+    assert whole[0].priors is None
+    assert whole[1].priors is not None
+    *_, (again, _) = sweeps(small, 5, max_iter=9, start=whole[4], **options)
+    assert again.z.tobytes() == whole[-1].z.tobytes()
+    with pytest.raises(InputError, match="'learn_priors_every' parameter must be a whole number"):
+        sweeps(small, 5, learn_priors_every=-1)
+
+
+def test_topics_without_tokens_keep_a_positive_prior():
+    corpus = Corpus.from_matrix([[3, 1], [1, 2]])
+    z = np.zeros(7, np.uint16)
+    alpha = learn_alpha(corpus.doc_ptr, z, np.full(3, 0.1))
+    assert (alpha > 0).all()
+    assert alpha[0] > alpha[1]

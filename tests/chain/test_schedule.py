@@ -1,0 +1,216 @@
+"""Growth and refreshes: plans, the bytes of the reference, the same target."""
+
+import numpy as np
+import pytest
+
+from polyaurn import LDA, Corpus, InputError, datasets, sweeps
+from polyaurn.backends.cpu import layout
+from polyaurn.backends.registry import EXACT, REFERENCES, load_kernels
+from polyaurn.base.threads import Workers
+from polyaurn.chain.loop import sweep
+from polyaurn.chain.schedule import Plan, make_schedule
+from polyaurn.chain.state import NO_TOPIC, State, check_invariants, make_priors
+from polyaurn.evaluate.diagnostics import log_posterior
+from support.chains import ONE, enumerate_posterior, number
+from support.p_values import UNLIKELY, chi_square_p
+
+GROWING = (Plan(8), Plan(8), Plan(16), Plan(32), Plan(64, 3), Plan(64, 3), Plan(64, 3), Plan(64, 2))
+LARGE = {"n_tokens": 10_000_000, "n_words": 50_000, "n_topics": 1000, "max_iter": 1000}
+
+
+@pytest.fixture
+def in_shares(monkeypatch):
+    """Small corpora are cut into shares and blocks too."""
+    monkeypatch.setattr(layout, "LEAST_SHARED", 0)
+    monkeypatch.setattr(layout, "LEAST_BLOCK", 200)
+
+
+def walk(kernels, corpus, K, plans, workers=ONE):
+    """Yield the states of a chain that follows some plans."""
+    priors = make_priors(0.1, 0.01, K, corpus.n_words)
+    made = kernels.make_layout(corpus, K, workers)
+    share = plans[0].share
+    z = kernels.start(made, 0, np.flatnonzero(made.share <= share))
+    state = State(z, kernels.count(made, z, workers), 0, share=share)
+    for plan in plans:
+        state, _ = sweep(made, state, priors, kernels, 0, workers, plan)
+        check_invariants(corpus.word, corpus.n_words, K, state)
+        yield state
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("sampler", REFERENCES)
+@pytest.mark.parametrize(
+    "constants", [{}, {"MOST_TOPICS": 2}, {"LONGEST": 15}], ids=["words", "documents", "both"]
+)
+def test_growth_and_refreshes_give_the_bytes_of_the_reference(
+    sampler, constants, in_shares, monkeypatch
+):
+    for name, value in constants.items():
+        monkeypatch.setattr(layout, name, value)
+    corpus = datasets.generate(60, 40, 4, 15.0)
+    plain = load_kernels(sampler, reference=True)
+    expected = [state.z.tobytes() for state in walk(plain, corpus, 7, GROWING)]
+    for threads in (1, 3):
+        with Workers(threads) as workers:
+            found = walk(load_kernels(sampler), corpus, 7, GROWING, workers)
+            assert [state.z.tobytes() for state in found] == expected
+
+
+def test_documents_join_by_and_by_and_all_in_the_end(in_shares):
+    corpus = datasets.generate(600, 60, 4, 30.0)
+    without = [
+        (state.z == NO_TOPIC).mean()
+        for state in walk(load_kernels("polya-urn"), corpus, 7, GROWING)
+    ]
+    for share, found in zip((8, 8, 16, 32), without, strict=False):
+        error = np.sqrt(share / 64 * (1 - share / 64) / 600)
+        assert abs((1 - found) - share / 64) < 5 * error
+    assert without[4:] == [0.0] * 4
+
+
+def test_the_schedule():
+    grown = make_schedule("auto", "auto", **LARGE)
+    assert grown.shares == (1, 2, 4, 8, 16, 32)
+    assert [grown.plan(t).phase for t in (0, 7, 8, 47, 48)] == [
+        "grow 1/64", "grow 1/64", "grow 2/64", "grow 32/64", "full",
+    ]  # fmt: skip
+    assert grown.plan(47).refreshes == 1
+    assert grown.plan(48).refreshes == 4
+    assert make_schedule("random", 1, **LARGE) == ((), 1, 0)
+    assert make_schedule("auto", 2, **LARGE | {"max_iter": 90}) == ((), 2, 0)
+    assert make_schedule("grow", 2, **LARGE | {"max_iter": 90}).shares
+    assert make_schedule("auto", 1, **LARGE | {"n_topics": 10}).shares == ()
+    assert make_schedule("grow", "auto", **LARGE | {"n_tokens": 1_500_000}) == (
+        (8, 16, 32), 1, 0,
+    )  # fmt: skip
+    assert make_schedule("grow", "auto", **LARGE | {"n_tokens": 1000}) == ((), 1, 0)
+
+
+def test_smoothing_has_few_topics_a_third_of_the_sweeps_and_larger_priors():
+    few = LARGE | {"n_topics": 100}
+    both = make_schedule("auto", 1, **few)
+    assert [both.plan(t).phase for t in (0, 48, 119, 120)] == [
+        "grow 1/64 smooth", "smooth", "smooth", "full",
+    ]  # fmt: skip
+    assert make_schedule("auto", 1, **few | {"max_iter": 60}) == ((), 1, 20)
+    assert make_schedule("auto", 1, **few | {"max_iter": None}).smooth == 120
+    assert make_schedule("smooth", 1, **LARGE) == ((), 1, 120)
+    priors = make_priors([0.05, 0.2, 0.7], 0.03, 3, 2)
+    raised = Plan(smooth=True).priors(priors)
+    assert np.allclose(raised.alpha, [0.15, 0.3, 0.7])
+    assert np.allclose(raised.beta, 0.05)
+    assert Plan().priors(priors) is priors
+
+
+def test_a_smooth_start_keeps_the_target_and_reports_the_log_posterior_of_the_model(small):
+    infos = [i for _, i in sweeps(small, 3, max_iter=9, warm_start="smooth", evaluate_every=1)]
+    assert [i.phase for i in infos] == ["smooth"] * 3 + ["full"] * 6
+    states = [s for s, _ in sweeps(small, 3, max_iter=9, warm_start="smooth")]
+    plain = [s for s, _ in sweeps(small, 3, max_iter=9, warm_start="random", start=states[2])]
+    assert plain[-1].z.tobytes() == states[-1].z.tobytes()
+    priors = make_priors(0.1, 0.01, 3, small.n_words)
+    assert infos[0].log_posterior == log_posterior(small, states[0], priors, ONE)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"warm_start": True},
+            "'warm_start' parameter must be one of 'auto', 'grow', 'smooth', 'random'",
+        ),
+        ({"phi_refreshes": 0}, "'phi_refreshes' parameter must be 'auto' or a whole number"),
+        ({"phi_refreshes": True}, "Got True"),
+        ({"phi_refreshes": "many"}, "Got 'many'"),
+    ],
+)
+def test_bad_schedules_are_refused(small, options, message):
+    with pytest.raises(InputError, match=message):
+        sweeps(small, 3, **options)
+
+
+def test_a_trace_says_the_phase_and_stopping_early_leaves_no_token_without_topic(
+    in_shares, monkeypatch
+):
+    monkeypatch.setattr("polyaurn.chain.schedule.LEAST_BEGINNING", 100)
+    corpus = datasets.generate(300, 60, 4, 30.0)
+    seen = []
+
+    def stop(state, info):
+        seen.append(info)
+        return info.sweep == 10
+
+    lda = LDA(4, warm_start="grow", callbacks=stop, verbose=False).fit(corpus)
+    assert [r["phase"] for r in lda.trace_] == ["grow 1/64"] * 8 + ["grow 2/64"] * 2
+    assert all(info.log_posterior is None for info in seen)
+    assert lda.assignments_.max() < 4
+    assert lda.topic_word_counts_.sum() == corpus.n_tokens
+    assert lda.n_iter_ == 11
+
+
+def test_a_share_without_documents_is_no_trouble(in_shares, monkeypatch):
+    monkeypatch.setattr("polyaurn.chain.schedule.LEAST_BEGINNING", 1)
+    corpus = datasets.generate(3, 20, 2, 30.0)  # three documents: none in the first 64th
+    infos = [info for _, info in sweeps(corpus, 3, warm_start="grow", max_iter=49)]
+    assert infos[0].work_per_token == 0.0
+    assert infos[-1].log_posterior is not None
+
+
+@pytest.mark.plain
+def test_steps_between_words_may_be_longer_than_16_bits():
+    vocab = tuple(f"w{v}" for v in range(140_000))
+    word = np.array([0, 0, 70_000, 139_999, 3, 139_000], np.int32)
+    corpus = Corpus(np.array([0, 4, 6]), word, vocab)
+    made = layout.make_layout(corpus, 5)
+    runs = np.cumsum(made.step[: made.last_run[0]].astype(int))
+    assert sorted(set(np.repeat(runs, made.length[: made.last_run[0]]))) == sorted(set(word))
+    assert made.length[: made.last_run[0]].sum() == 6
+
+
+def test_going_on_from_a_growing_state_gives_the_same_bytes(in_shares, monkeypatch):
+    monkeypatch.setattr("polyaurn.chain.schedule.LEAST_BEGINNING", 100)
+    corpus = datasets.generate(300, 60, 4, 30.0)
+    options = {"warm_start": "grow", "phi_refreshes": 3, "max_iter": 52}
+    whole = [state for state, _ in sweeps(corpus, 5, **options)]
+    for t in (3, 20, 49):
+        again = [s for s, _ in sweeps(corpus, 5, start=whole[t]._replace(parts=()), **options)]
+        assert again[-1].z.tobytes() == whole[-1].z.tobytes()
+    with pytest.raises(InputError, match="whose share of 16/64"):
+        next(sweeps(corpus, 5, start=whole[3]._replace(share=16), **options))
+
+
+def stationary(refreshes, n=40_000):
+    """Return a p-value: does a chain with refreshes have the enumerated posterior?"""
+    corpus = Corpus.from_matrix([[2, 0], [1, 1], [0, 2]])
+    priors, K = make_priors(0.5, 0.4, 2, 2), 2
+    posterior = enumerate_posterior(corpus, priors)
+    kernels = load_kernels(EXACT[0])
+    made = kernels.make_layout(corpus, K)
+    z = kernels.start(made, 0)
+    state = State(z, kernels.count(made, z, ONE), 0)
+    kept = []
+    for t in range(n):
+        state, _ = sweep(made, state, priors, kernels, 0, ONE, Plan(64, refreshes))
+        if t % 8 == 7:
+            kept.append(state.z)
+    found = np.bincount(number(np.array(kept), K), minlength=len(posterior))
+    return len(made.blocks) - 1, chi_square_p(found, posterior)
+
+
+@pytest.mark.slow
+def test_refreshes_keep_the_target(monkeypatch):
+    monkeypatch.setattr(layout, "BLOCK_BYTES", 1)  # a block for each document
+    blocks, p = stationary(3)
+    assert blocks == 3
+    assert p > UNLIKELY
+
+
+@pytest.mark.slow
+def test_stale_counts_between_refreshes_are_seen(monkeypatch):
+    """The twin: counts of the first part alone, never those of the others."""
+    monkeypatch.setattr(layout, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(
+        "polyaurn.backends.cpu.counts.replace_counts", lambda layout, counts, old, new, workers: new
+    )
+    assert stationary(3)[1] < UNLIKELY / 1e6

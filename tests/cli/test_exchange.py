@@ -1,0 +1,113 @@
+"""The commands export and import-model."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from polyaurn import load
+
+TEXTS = ["cat dog cat bird", "dog cat bird dog", "planet star moon", "star moon planet star"] * 10
+
+
+@pytest.fixture
+def model(run, tmp_path):
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
+    code, _, _ = run("train", "texts.txt", "-k", 2, "--sweeps", 60, "--out", "model", "-q")
+    assert code == 0
+    return load(tmp_path / "model")
+
+
+def test_there_and_back(run, model, tmp_path):
+    for to, name, more in (
+        ("mallet", "state.gz", ("--corpus", "texts.txt")),
+        ("ldac", "final.beta", ()),
+        ("csv", "topics.csv", ()),
+        ("csv", "documents.csv", ("--table", "documents")),
+    ):
+        code, out, err = run("export", "model", "--to", to, "--out", name, *more)
+        assert (code, out) == (0, "")
+        assert f"written to {name}" in err
+        code, _, err = run("export", "model", "--to", to, "--out", name, *more)
+        assert code == 2
+        assert "is there already" in err
+        assert run("export", "model", "--to", to, "--out", name, *more, "--force", "-q")[0] == 0
+    for name, columns in (
+        ("topics", ["topic", "word", "rank", "count", "probability"]),
+        ("documents", ["document", "topic", "count", "probability"]),
+    ):
+        with (tmp_path / f"{name}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        assert list(rows[0]) == columns
+        assert sum(int(row["count"]) for row in rows) == len(model.assignments)
+    (tmp_path / "words.txt").write_text("\n".join(model.vocab) + "\n")
+    for name, more in (
+        ("state.gz", ("--from", "mallet")),
+        ("final.beta", ("--from", "ldac", "--vocabulary", "words.txt")),
+    ):
+        folder = f"from-{name}"
+        code, _, err = run("import-model", name, *more, "--out", folder)
+        assert code == 0
+        assert f"polyaurn topics {folder}" in err
+        assert load(tmp_path / folder).topics(3) == model.topics(3)
+        code, out, _ = run("topics", folder)
+        assert code == 0
+        assert len(out.splitlines()) == 2
+        code, out, _ = run("evaluate", folder, "texts.txt", "--particles", 3)
+        assert code == 0
+        assert run("infer", folder, "texts.txt", "--out", "mixtures.csv", "--force", "-q")[0] == 0
+        code, _, err = run("import-model", name, *more, "--out", folder)
+        assert code == 2
+        assert "already holds a model" in err
+        assert run("import-model", name, *more, "--out", folder, "--force", "-q") == (0, "", "")
+    assert np.array_equal(load(tmp_path / "from-state.gz").assignments, model.assignments)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--to", "word", "--out", "a"), "'--to' option must be mallet, ldac, csv or parquet"),
+        (("--to", "csv", "--out", "a.parquet"), "must end in .csv"),
+        (("--to", "parquet", "--out", "a.csv"), "must end in .parquet"),
+        (("--to", "ldac", "--out", "a.csv"), "must end in .beta"),
+        (("--to", "csv", "--out", "nowhere/a.csv"), "in a folder that exists"),
+        (("--to", "csv", "--out", "a.csv", "--table", "words"), "must be topics or documents"),
+        (("--to", "ldac", "--out", "a.beta", "--table", "topics"), "is for csv and parquet"),
+        (("--to", "ldac", "--out", "a.beta", "--corpus", "texts.txt"), "is for mallet"),
+        (("--to", "csv", "--out", "a.csv", "--min-count", 3), "'--min-count' option is for mallet"),
+        (("--to", "csv", "--out", "a.csv", "--flatten-priors"), "is for mallet and ldac"),
+        (("--to", "mallet", "--out", "a"), "'--corpus' option must be given"),
+        (
+            ("--to", "mallet", "--out", "a", "--corpus", "texts.txt", "--min-count", 25, "-q"),
+            "'--corpus' option must be what the model was trained on",
+        ),
+    ],
+)
+def test_export_refuses(run, model, tmp_path, arguments, message):
+    before = sorted(tmp_path.iterdir())
+    code, _, err = run("export", "model", *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--from", "gensim"), "'--from' option must be mallet or ldac"),
+        (("--from", "ldac"), "'--vocabulary' option must be given"),
+        (("--from", "mallet", "--vocabulary", "bad"), "is for ldac"),
+        (("--from", "ldac", "--vocabulary", "bad", "--encoding", "utf-8"), "is for mallet"),
+        (("--from", "mallet"), "line 1: expected MALLET's"),
+        (("--from", "ldac", "--vocabulary", "bad"), "bad.other' cannot be read"),
+    ],
+)
+def test_import_model_refuses(run, tmp_path, arguments, message):
+    (tmp_path / "bad").write_bytes(bytes(range(256)))
+    code, _, err = run("import-model", "bad", *arguments, "--out", "model", "-q")
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "model").exists()

@@ -1,0 +1,121 @@
+"""P(z | w) enumerated on tiny corpora, against samplers that claim to be exact."""
+
+import numpy as np
+import pytest
+
+from polyaurn import Corpus
+from polyaurn.backends.registry import load_kernels
+from polyaurn.chain.state import make_priors
+from support.chains import (
+    CHAINS,
+    chain,
+    digits,
+    enumerate_posterior,
+    kernels_of,
+    number,
+    one_step,
+    total_variation,
+)
+from support.faults import BROKEN, PLAIN_TO_SEE, kernels_with
+from support.p_values import UNLIKELY, chi_square_p
+
+pytestmark = pytest.mark.slow
+
+SHAPES = {
+    "one document": ([[2, 1, 2]], [0.5, 0.5], 0.3),
+    "one word": ([[3], [2]], [0.4, 0.8], 0.5),
+    "an empty document": ([[2, 1], [0, 0], [1, 2]], [0.3, 0.3], 0.2),
+    "one topic": ([[2, 1], [1, 1]], [0.7], 0.1),
+    "three topics": ([[1, 1, 0], [0, 1, 2]], [0.2, 0.5, 0.3], 0.4),
+    "asymmetric": ([[2, 1, 0], [0, 1, 2], [0, 0, 1]], [0.3, 0.7], [0.1, 0.2, 0.4]),
+}
+
+
+def setting(shape):
+    counts, alpha, beta = SHAPES[shape]
+    corpus = Corpus.from_matrix(counts)
+    priors = make_priors(alpha, beta, len(alpha), corpus.n_words)
+    return corpus, priors, enumerate_posterior(corpus, priors)
+
+
+def after_one_sweep(kernels, shape, draws):
+    """Start from independent draws of the posterior, sweep once: the law must stay.
+
+    The draws are independent, so that chi-square needs no thinning.
+    """
+    corpus, priors, p = setting(shape)
+    K = len(priors.alpha)
+    layout = kernels.make_layout(corpus, K)
+    rng = np.random.default_rng(7)
+    starts = digits(rng.choice(len(p), size=draws, p=p), K, corpus.n_tokens)
+    ends = np.array([one_step(kernels, layout, priors, z, 1, t).z for t, z in enumerate(starts)])
+    return chi_square_p(np.bincount(number(ends, K), minlength=len(p)), p)
+
+
+@pytest.mark.parametrize("sampler", CHAINS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_sweep_keeps_the_posterior(sampler, shape):
+    assert after_one_sweep(kernels_of(sampler), shape, 15_000) > UNLIKELY
+
+
+@pytest.mark.parametrize(("sampler", "fault"), BROKEN)
+def test_a_sweep_of_a_broken_kernel_does_not(sampler, fault):
+    assert after_one_sweep(kernels_with(sampler, fault), "asymmetric", 15_000) < UNLIKELY**2
+
+
+REACHED = [(sampler, shape) for sampler in CHAINS for shape in SHAPES
+           if sampler == "partially-collapsed" or shape == "asymmetric"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sampler", "shape"), REACHED)
+def test_a_chain_reaches_the_posterior(sampler, shape):
+    corpus, priors, p = setting(shape)
+    K = len(priors.alpha)
+    z = np.array([state.z for state in chain(kernels_of(sampler), corpus, priors, 4000, thin=10)])
+    assert chi_square_p(np.bincount(number(z, K), minlength=len(p)), p) > UNLIKELY
+
+
+@pytest.mark.parametrize(
+    ("sampler", "fault"), [b for b in PLAIN_TO_SEE if b[0] in ("partially-collapsed", "collapsed")]
+)
+def test_a_chain_of_a_broken_kernel_does_not(sampler, fault):
+    corpus, priors, p = setting("asymmetric")
+    states = chain(kernels_with(sampler, fault), corpus, priors, 4000, thin=10)
+    z = np.array([state.z for state in states])
+    assert chi_square_p(np.bincount(number(z, 2), minlength=len(p)), p) < UNLIKELY**2
+
+
+def urn_distance(copies, draws, thin):
+    """Total variation between urn and exact chain, on the tokens of the first two documents.
+
+    The corpus is two documents of three tokens, `copies` times over. Returns the distance and
+    the size that sampling noise alone would give.
+    """
+    corpus = Corpus.from_matrix(np.tile([[2, 1, 0], [0, 1, 2]], (copies, 1)))
+    priors = make_priors([0.6, 0.6], 0.5, 2, 3)
+    shares = []
+    for sampler, seed in (("polya-urn", 0), ("partially-collapsed", 1), ("partially-collapsed", 2)):
+        states = chain(load_kernels(sampler), corpus, priors, draws, thin, seed)
+        z = np.array([state.z[:6] for state in states])
+        z = np.minimum(number(z, 2), number(1 - z, 2))  # topics may change names
+        shares.append(np.bincount(z, minlength=32) / draws)
+    return total_variation(shares[0], shares[1]), total_variation(shares[2], shares[1])
+
+
+def test_the_urn_is_not_exact_on_a_dozen_tokens():
+    corpus, priors, p = setting("asymmetric")
+    z = np.array([s.z for s in chain(load_kernels("polya-urn"), corpus, priors, 10_000, thin=3)])
+    q = np.bincount(number(z, 2), minlength=len(p)) / len(z)
+    noise = np.sqrt(p / len(z) * 2 / np.pi).sum() / 2  # expected total variation of exact draws
+    distance = total_variation(p, q)
+    assert 0.15 < distance < 0.30
+    assert distance > 5 * noise
+
+
+def test_the_urn_comes_closer_as_the_corpus_is_replicated():
+    found = [urn_distance(copies, 12_000, thin) for copies, thin in ((1, 3), (4, 4), (16, 6))]
+    distances = [distance for distance, _ in found]
+    noise = max(noise for _, noise in found)
+    assert distances[0] - distances[1] > 2 * noise
+    assert distances[1] - distances[2] > 0
+    assert distances[2] < distances[0] / 2

@@ -1,0 +1,70 @@
+"""Geweke's test: two ways to draw (Phi, z, w) jointly must agree.
+
+The first draws from the prior and then the data. The second alternates the sampler's own steps,
+Phi given z and w, then z given Phi and w, with new words given z and Phi.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from polyaurn.backends.registry import load_kernels
+from polyaurn.chain.state import Phi, make_priors, phi_matrix
+from support.chains import CHAINS, ONE, kernels_of, standard_error
+from support.faults import PLAIN_TO_SEE, kernels_with
+from support.joint_draws import from_prior, make_corpus, pick, sort_tokens, statistics
+from support.p_values import UNLIKELY
+
+pytestmark = pytest.mark.slow
+
+K, V = 3, 4
+PRIORS = make_priors([0.1, 0.3, 0.2], [0.4, 0.8, 0.5, 1.1], K, V)
+ITERATIONS = 12_000
+LIMIT = stats.norm.isf(UNLIKELY / 2 / 8)  # eight statistics share the chance of a false alarm
+
+
+def marginal_conditional(draws):
+    rng = np.random.default_rng(1)
+    return np.array([statistics(*from_prior(PRIORS, rng)) for _ in range(draws)])
+
+
+def draw_phi(z, w, rng):
+    """Phi given topics, for samplers that do without it."""
+    n = np.zeros((K, V))
+    np.add.at(n, (z, w), 1)
+    return np.array([rng.dirichlet(row + PRIORS.beta) for row in n])
+
+
+def successive_conditional(kernels, draws):
+    rng = np.random.default_rng(2)
+    phi, z, w = from_prior(PRIORS, rng)
+    found = []
+    for t in range(draws):
+        layout = kernels.make_layout(make_corpus(w, V), K)
+        columns = kernels.draw_phi(layout, kernels.count(layout, z, ONE), PRIORS, 3, t, ONE)
+        z, _, _ = kernels.draw_z(layout, z, columns, PRIORS, 3, t, ONE)
+        columns = columns.on_host() if hasattr(columns, "on_host") else columns
+        phi = phi_matrix(columns, K).toarray() if isinstance(columns, Phi) else draw_phi(z, w, rng)
+        z, w = sort_tokens(z, pick(phi[z], rng))
+        found.append(statistics(phi, z, w))
+    return np.array(found)
+
+
+def largest_score(kernels):
+    first, second = marginal_conditional(20_000), successive_conditional(kernels, ITERATIONS)
+    error = np.hypot(standard_error(first), standard_error(second))
+    return np.abs((first.mean(axis=0) - second.mean(axis=0)) / error).max()
+
+
+@pytest.mark.parametrize("sampler", CHAINS)
+def test_joint_distribution(sampler):
+    assert largest_score(kernels_of(sampler)) < LIMIT
+
+
+@pytest.mark.parametrize(("sampler", "fault"), PLAIN_TO_SEE)
+def test_joint_distribution_sees_a_broken_kernel(sampler, fault):
+    assert largest_score(kernels_with(sampler, fault)) > 2 * LIMIT
+
+
+def test_the_urn_is_seen_not_to_be_exact_on_so_few_tokens():
+    assert largest_score(load_kernels("polya-urn")) > 2 * LIMIT

@@ -1,0 +1,421 @@
+"""The report as a file: what it holds, what it escapes, and that it is the same each time."""
+
+import base64
+import hashlib
+import json
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from polyaurn import LDA, Corpus, InputError, TopicModel, load, write_report
+from polyaurn.chain.state import Priors, doc_topic_matrix
+from polyaurn.corpus.names import Numbered
+from polyaurn.exchange.parts import count_topics, topics_only
+from polyaurn.pages.report import layout, leading, sampling
+from polyaurn.pages.report.data import gather
+from polyaurn.pages.report.dates import over_time, parse_dates
+from polyaurn.pages.report.layout import ASPECT, likeness, place_topics
+from polyaurn.pages.report.page import as_json, render
+from polyaurn.pages.report.training import judge, summarise_trace
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+def data_of(page):
+    """Return what a page holds, as its script reads it."""
+    text = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    return json.loads(text.group(1))
+
+
+def words_of(data, topic):
+    """Return counts of a topic's leading words by name."""
+    names = data["words"]["text"].split("\n")
+    entries = zip(data["topics"]["words"][topic], data["topics"]["counts"][topic], strict=True)
+    return {names[v]: n for v, n in entries}
+
+
+def synthetic(K, D, V, length, seed=0):
+    """Return a model with random topics, made without training, and its corpus."""
+    rng = np.random.default_rng(seed)
+    ptr = np.arange(D + 1, dtype=np.int64) * length
+    home = np.repeat(rng.integers(K, size=(D, 3)), length // 3, axis=1).ravel()
+    word = ((rng.zipf(1.3, D * length) + home * 7) % V).astype(np.int32)
+    corpus = Corpus(ptr, word, tuple(f"word{v}" for v in range(V)))
+    z = home.astype(np.uint16)
+    ones = np.ones(len(z), np.int32)
+    counts = sp.coo_matrix((ones, (home, corpus.word)), shape=(K, V)).tocsr()
+    model = TopicModel(
+        counts, doc_topic_matrix(ptr, z, K), z, corpus.vocab, Numbered(D),
+        Priors(np.full(K, 0.1), np.full(V, 0.01)),
+    )  # fmt: skip
+    return model, corpus
+
+
+def test_the_same_model_gives_the_same_bytes(trained, tmp_path):
+    corpus = trained.corpus_
+    first = write_report(trained, tmp_path / "a.html", corpus=corpus).read_bytes()
+    trained.save(tmp_path / "model")
+    again = write_report(load(tmp_path / "model"), tmp_path / "b.html", corpus=corpus)
+    assert again.read_bytes() == first
+    other = LDA(4, max_iter=40, random_state=1, verbose=False).fit(corpus)
+    assert write_report(other, tmp_path / "c.html", corpus=corpus).read_bytes() != first
+
+
+def test_threads_of_libraries_do_not_matter():
+    limits = pytest.importorskip("threadpoolctl").threadpool_limits
+    model, corpus = synthetic(300, 2_000, 900, 30)
+    found = []
+    for threads in (1, 2):
+        with limits(threads):
+            found.append(as_json(gather(model, corpus)))
+    assert found[0] == found[1]
+
+
+def test_nothing_is_loaded_from_elsewhere(trained, tmp_path):
+    page = write_report(trained, tmp_path / "a.html", corpus=trained.corpus_).read_text()
+    outside = re.findall(r"""(?:src|href|url|import|action)\s*[=(]\s*["']?([^"'\s>)]+)""", page)
+    assert set(outside) == {"data:,", "#main"}
+    addresses = set(re.findall(r"https?://[^\s\"']+", page))
+    assert addresses == {"http://www.w3.org/2000/svg"}
+    assert "default-src 'none'" in page
+    assert "connect-src 'none'" in page
+
+
+def test_hostile_names_stay_inside_the_data(tmp_path):
+    X = np.array([[3, 1, 0], [0, 2, 5]])
+    names = [HOSTILE, "<!--<script>\u2028"]
+    corpus = Corpus.from_matrix(X, ["plain", HOSTILE, "a\\u003cb&amp;"], doc_names=names)
+    lda = LDA(2, max_iter=5, verbose=False).fit(corpus)
+    page = write_report(lda, tmp_path / "a.html", corpus=corpus, title=HOSTILE).read_text()
+    assert "<img" not in page
+    assert page.count("</script>") == 2
+    assert page.count("<!--") == 0
+    data = data_of(page)
+    assert data["title"] == HOSTILE
+    assert data["words"]["text"].split("\n") == list(corpus.vocab)
+    assert data["documents"]["name"] == list(corpus.doc_names)
+
+
+def test_text_that_utf8_cannot_hold_is_replaced():
+    assert as_json(["\ud800<"]) == '["?\\u003c"]'
+
+
+def test_leading_words_are_those_of_any_stop_of_the_slider(trained):
+    model = trained.model_
+    found = leading.leading_words(model, np.arange(4), 5)
+    n = model.topic_word_counts.toarray()
+    p = (n + model.priors.beta) / (n + model.priors.beta).sum(axis=1, keepdims=True)
+    share = n.sum(axis=0) / n.sum()
+    for k in range(4):
+        wanted = set()
+        for a in leading.LAMBDAS:
+            score = a * np.log(p[k]) + (1 - a) * np.log(p[k] / share)
+            score[n[k] == 0] = -np.inf
+            wanted |= set(np.argsort(-score, kind="stable")[:5].tolist())
+        assert set(found[k].words.tolist()) == wanted
+        assert found[k].counts.tolist() == n[k, found[k].words].tolist()
+    top = gather(model)
+    assert set(model.topics(30)[0]) <= set(words_of(top, 0))
+
+
+def test_words_tell_their_topics(trained):
+    data = gather(trained)
+    n = trained.model_.topic_word_counts.toarray()
+    names = data["words"]["text"].split("\n")
+    for v in (0, 7, 31):
+        flat = data["words"]["topics"][v]
+        column = n[:, trained.model_.vocab.index(names[v])]
+        assert data["words"]["count"][v] == column.sum()
+        assert dict(zip(flat[::2], flat[1::2], strict=True)) == {
+            k: c for k, c in enumerate(column.tolist()) if c
+        }
+
+
+def test_documents_show_each_token_once(trained):
+    corpus, model = trained.corpus_, trained.model_
+    data = gather(model, corpus)
+    names = data["words"]["text"].split("\n")
+    assert data["documents"]["number"] == list(range(1, corpus.n_documents + 1))
+    for d in (0, 17, 59):
+        found = {}
+        for topic, *words in data["documents"]["bag"][d]:
+            for v, after in zip(words, [*words[1:], 0], strict=True):
+                if v >= 0:
+                    found[topic, names[v]] = max(1, -after)
+        tokens = slice(corpus.doc_ptr[d], corpus.doc_ptr[d + 1])
+        pairs = zip(model.assignments[tokens].tolist(), corpus.word[tokens].tolist(), strict=True)
+        expected = {}
+        for k, v in pairs:
+            expected[k, corpus.vocab[v]] = expected.get((k, corpus.vocab[v]), 0) + 1
+        assert found == expected
+        flat = data["documents"]["mixture"][d]
+        assert sum(flat[1::2]) == data["documents"]["tokens"][d] == sum(expected.values())
+
+
+def test_a_draw_of_documents_is_said_to_be_one(monkeypatch):
+    model, corpus = synthetic(6, 300, 50, 12)
+    assert gather(model)["notes"]["documents"] == "All 300 documents are shown."
+    monkeypatch.setattr(sampling, "MOST_DOCUMENTS", 40)
+    data = gather(model)
+    assert data["notes"]["documents"] == "40 of 300 documents are shown, drawn by chance."
+    assert len(set(data["documents"]["number"])) == 40
+    assert data["documents"]["number"] == sorted(data["documents"]["number"])
+    assert max(data["documents"]["number"]) > 200
+    monkeypatch.setattr(sampling, "MOST_PAIRS", 120)
+    fewer = gather(model, corpus)["documents"]["number"]
+    assert len(fewer) == 10
+    assert set(fewer) <= set(data["documents"]["number"])
+
+
+def test_long_documents_show_their_most_frequent_words(monkeypatch):
+    X = np.array([[9, 1, 5, 1], [1, 1, 1, 1]])
+    lda = LDA(1, max_iter=2, verbose=False).fit(Corpus.from_matrix(X))
+    monkeypatch.setattr(sampling, "PAIRS_OF_A_DOCUMENT", 2)
+    bags = gather(lda, lda.corpus_)["documents"]["bag"]
+    assert bags[0] == [[0, 0, -9, 2, -5]]
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_few_topics(K, small, tmp_path):
+    lda = LDA(K, max_iter=5, verbose=False).fit(small)
+    data = data_of(write_report(lda, tmp_path / "a.html").read_text())
+    assert len(data["map"]["x"]) == K
+    assert all(len(near) == K - 1 for near in data["topics"]["near"])
+    assert ("rank correlation" in data["notes"]["map"]) == (K > 2)
+
+
+def test_a_model_without_documents_or_trace(tmp_path):
+    counts = np.array([[0.5, 0.25, 0.0], [0.0, 0.0, 0.125]])
+    model = topics_only(counts, 0.1, 0.01, ["a", "b", "c"], "elsewhere", "'vocab' parameter")
+    data = data_of(write_report(model, tmp_path / "a.html").read_text())
+    assert words_of(data, 0) == {"a": 0.5, "b": 0.25}
+    assert data["documents"]["number"] == []
+    assert data["notes"]["documents"].startswith("The model has no documents")
+    assert data["training"]["verdict"] == "unknown"
+    assert "no log posteriors" in data["training"]["told"]
+    with pytest.raises(InputError, match="must have documents"):
+        write_report(model, tmp_path / "b.html", dates=["2020"])
+
+
+def test_empty_topics_and_documents(odd):
+    z = np.zeros(odd.n_tokens, np.uint16)
+    priors = Priors(np.full(3, 0.1), np.full(6, 0.01))
+    model = TopicModel(
+        count_topics(odd, z, 3), doc_topic_matrix(odd.doc_ptr, z, 3), z, odd.vocab, odd.doc_names,
+        priors,
+    )  # fmt: skip
+    data = gather(model, odd)
+    assert [len(words) for words in data["topics"]["words"]] == [5, 0, 0]
+    assert data["topics"]["documents"] == [4, 0, 0]
+    assert (data["documents"]["mixture"][0], data["documents"]["bag"][0]) == ([], [])
+    json.dumps(data, allow_nan=False)
+
+
+def test_many_topics_are_cut_to_the_largest(monkeypatch):
+    model, _ = synthetic(30, 60, 40, 12)
+    monkeypatch.setattr("polyaurn.pages.report.data.MOST_TOPICS", 10)
+    data = gather(model)
+    assert data["notes"]["topics"] == "The 10 largest of 30 topics are shown."
+    least = min(data["topics"]["size"])
+    assert sorted(model.topic_sizes.tolist())[-10] == least
+
+
+def test_another_corpus_is_refused(trained, medium, tmp_path):
+    with pytest.raises(InputError, match="must be what the model was trained on"):
+        write_report(trained, tmp_path / "a.html", corpus=medium)
+    assert not list(tmp_path.iterdir())
+
+
+def test_likeness_is_the_bhattacharyya_coefficient(medium, monkeypatch):
+    lda = LDA(40, max_iter=5, verbose=False).fit(medium)
+    n = lda.model_.topic_word_counts
+    p = n.toarray() / np.asarray(n.sum(axis=1))
+    alike = likeness(n)
+    assert np.allclose(alike, np.sqrt(p[:, None] * p[None]).sum(axis=2))
+    monkeypatch.setattr(layout, "_WORDS", 100)
+    few = likeness(n)
+    assert (np.diff(n.indptr) > 100).any()
+    assert (few <= alike + 1e-12).all()
+    assert np.abs(few - alike).max() < 0.1
+
+
+def test_circles_lie_in_the_map_apart_and_near_their_like():
+    groups = np.zeros((12, 60))
+    for k in range(12):
+        groups[k, 20 * (k % 3) : 20 * (k % 3) + 20] = 5
+        groups[k, 20 * (k % 3) + k] += 3
+    place = place_topics(sp.csr_matrix(groups), groups.sum(axis=1))
+    x, y, r = place.x, place.y, place.radius
+    assert ((x - r >= 0) & (x + r <= 1) & (y - r >= 0) & (y + r <= ASPECT)).all()
+    apart = np.hypot(x[:, None] - x, y[:, None] - y) + np.eye(12)
+    assert (apart >= r[:, None] + r - 1e-4).all()
+    assert (np.argmin(apart, axis=1) % 3 == np.arange(12) % 3).all()
+    assert (place.nearest[:, :3] % 3 == np.arange(12)[:, None] % 3).all()
+    assert place.order > 0.7
+
+
+@pytest.mark.parametrize(
+    ("dates", "unit", "labels"),
+    [
+        (["2020-01-30", "2020-02-02", None, "2020-02-01"], "day", 4),
+        (["2020-01", "2020-11-20", "", "2020-03"], "month", 11),
+        (["2001-01-01", "2012-01-01", "", ""], "quarter", 45),
+        (["1950", "2000-05-01", "", ""], "year", 51),
+        (["1700", "2000", "", ""], "decade", 31),
+        (["1000", "2000", "", ""], "century", 11),
+    ],
+)
+def test_steps_of_time_are_the_finest_that_fit(dates, unit, labels):
+    X = np.array([[4, 1], [1, 4], [2, 2], [0, 3]])
+    model = LDA(2, max_iter=5, verbose=False).fit(Corpus.from_matrix(X)).model_
+    days = parse_dates(dates, 4, "dates, number")
+    found = over_time(model, days, np.arange(2))
+    assert (found["unit"], len(found["labels"])) == (unit, labels)
+    dated = [d for d, day in enumerate(days) if day]
+    assert (
+        np.sum(found["counts"], axis=1).tolist()
+        == model.doc_topic_counts[dated].sum(axis=0).ravel().tolist()[0]
+    )
+    assert sum(found["totals"]) == X[dated].sum()
+    assert found["undated"] == 4 - len(dated)
+
+
+def test_one_step_is_no_time_axis(trained, tmp_path):
+    n = trained.corpus_.n_documents
+    assert gather(trained, dates=["2020"] * n)["time"] is None
+    assert gather(trained, dates=[""] * n)["time"] is None
+
+
+@pytest.mark.parametrize("date", ["yesterday", "2020-13", "20", "2020-02-30", "01.02.2020"])
+def test_what_is_no_date_is_refused(date):
+    with pytest.raises(InputError, match=rf"file 'd', line 2: expected a date.*Got '{date}'"):
+        parse_dates(["2020", date], 2, "file 'd', line")
+
+
+def test_dates_must_be_as_many_as_documents():
+    with pytest.raises(InputError, match=r"The file 'd' must have one date for each of the 3 doc"):
+        parse_dates(["2020"], 3, "file 'd', line")
+
+
+def trace_of(levels):
+    return [{"sweep": i + 1, "phase": "full", "log_posterior": v} for i, v in enumerate(levels)]
+
+
+def test_the_verdict_tells_rise_from_rest():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=200)
+    level = summarise_trace(trace_of(noise), 1)
+    assert level["verdict"] == "level"
+    assert "does not prove it" in level["told"]
+    assert 40 < level["ess"] <= level["settled"] == 100
+    rising = summarise_trace(trace_of(noise + 0.05 * np.arange(200)), 1)
+    assert rising["verdict"] == "rising"
+    assert "still rising" in rising["told"]
+    assert summarise_trace(trace_of(noise - 0.05 * np.arange(200)), 1)["verdict"] == "falling"
+
+
+def test_chains_at_rest_are_seldom_called_moving():
+    rng = np.random.default_rng(1)
+    verdicts = [judge(rng.normal(size=100))[0] for _ in range(200)]
+    assert verdicts.count("level") > 180
+
+
+def test_the_verdict_leaves_out_burn_in_and_knows_its_limits():
+    rng = np.random.default_rng(2)
+    burn_in = [{"sweep": i, "phase": "smooth", "log_posterior": float(i)} for i in range(1, 1001)]
+    rest = trace_of(rng.normal(size=60))
+    found = summarise_trace(burn_in + rest, 1)
+    assert (found["verdict"], found["settled"]) == ("level", 30)
+    assert len(found["points"]) == 400
+    assert found["points"][0][0] == 1
+    assert found["points"][-1][2] == 1
+    few = summarise_trace(trace_of(rng.normal(size=20)), 1)
+    assert (few["verdict"], few["ess"]) == ("unknown", None)
+    assert "10 log posteriors, too few" in few["told"]
+    assert summarise_trace(trace_of([1.0] * 100), 1)["verdict"] == "unknown"
+    assert summarise_trace([{"sweep": 1, "log_posterior": None}], 1)["points"] == []
+
+
+def test_the_script_may_run_by_its_hash_only(trained):
+    page = render(gather(trained), served=True)
+    assert "connect-src 'self'" in page
+    script = re.search(r"<script>(.*)</script>", page, re.DOTALL).group(1)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page
+
+
+def test_report_on_the_command_line(run, texts, tmp_path):
+    assert (
+        run("train", texts, "-k", 2, "--sweeps", 10, "--min-count", 9, "--out", "m", "-q")[0] == 0
+    )
+    (tmp_path / "dates.txt").write_text("\n".join(["2020-01", "2020-02"] * 20) + "\n")
+    code, _, err = run("report", "m", "--corpus", texts, "--dates", "dates.txt", "--out", "r.html")
+    assert (code, "r.html" in err) == (0, True)
+    data = data_of((tmp_path / "r.html").read_text())
+    assert data["title"] == "m"
+    assert data["time"]["labels"] == ["2020-01", "2020-02"]
+    assert len(data["documents"]["bag"]) == 40
+    code, _, err = run("report", "m", "--out", "r.html")
+    assert code == 2
+    assert "--force" in err
+    assert run("report", "m", "--out", "r.html", "--force", "-q")[0] == 0
+    assert data_of((tmp_path / "r.html").read_text())["documents"]["bag"] is None
+
+
+def test_dates_from_a_column(run, tmp_path):
+    rows = ["when,text", "2019,cat dog cat", "2021,star moon star", ",dog cat"] + ["2020,cat"] * 5
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    assert run("train", "t.csv", "-k", 2, "--sweeps", 5, "--out", "m", "-q")[0] == 0
+    assert run("report", "m", "--corpus", "t.csv", "--date-column", "when", "-q")[0] == 0
+    data = data_of((tmp_path / "report.html").read_text())
+    assert data["time"]["labels"] == ["2019", "2020", "2021"]
+    assert data["time"]["totals"] == [3, 5, 3]
+    assert data["documents"]["date"][:3] == ["2019", "2021", ""]
+    assert data["notes"]["dates"] == "1 of 8 documents have no date."
+
+
+def test_names_from_a_column_that_training_did_not_have(run, tmp_path):
+    rows = ["id,text"] + [f"doc{i},cat dog moon" for i in range(8)]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    assert run("train", "t.csv", "-k", 2, "--sweeps", 5, "--out", "m", "-q")[0] == 0
+    assert run("report", "m", "--corpus", "t.csv", "--name-column", "id", "-q")[0] == 0
+    data = data_of((tmp_path / "report.html").read_text())
+    assert data["documents"]["name"] == [f"doc{i}" for i in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--date-column", "when"], "'--date-column' option is for reading a corpus"),
+        (["--min-count", 2], "'--min-count' option is for reading a corpus"),
+        (["--corpus", "texts.txt", "--date-column", "x"], "is for tables, but 'texts.txt' was"),
+        (["--dates", "none.txt"], "'none.txt' must hold a date on each line"),
+        (["--dates", "texts.txt"], "file 'texts.txt', line 1: expected a date"),
+        (["--dates", "a", "--date-column", "b"], "must stand without '--date-column'"),
+        (["--out", "report.pdf"], "'--out' option must end in .html"),
+    ],
+)
+def test_bad_options_are_one_sentence(run, texts, tmp_path, options, message):
+    assert run("train", texts, "-k", 2, "--sweeps", 5, "--out", "m", "-q")[0] == 0
+    code, _, err = run("report", "m", *options, "-q")
+    assert code == 2
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert not list(tmp_path.glob("*.html"))
+
+
+@pytest.mark.slow
+def test_a_large_model_fits_on_a_page(tmp_path):
+    model, corpus = synthetic(1000, 100_000, 30_000, 99)
+    dates = [f"{2000 + d % 20}" for d in range(100_000)]
+    path = write_report(model, tmp_path / "a.html", corpus=corpus, dates=dates)
+    assert path.stat().st_size < 5e6
+    data = data_of(path.read_text())
+    shown = len(data["documents"]["number"])
+    assert 1_000 < shown <= 2_000
+    assert (
+        data["notes"]["documents"] == f"{shown:,} of 100,000 documents are shown, drawn by chance."
+    )
+    assert len(data["topics"]["number"]) == 1000

@@ -1,0 +1,298 @@
+"""Pictures of models, and the map of topics behind one of them."""
+
+import sys
+from dataclasses import replace
+from datetime import UTC, date, datetime
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from polyaurn import LDA, InputError, datasets
+from polyaurn.exchange.parts import topics_only
+from polyaurn.model.topic_map import affinities, topic_map
+
+matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+matplotlib.use("agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+
+from polyaurn import plots  # noqa: E402
+from polyaurn.plots.paper import short, short_name  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def model(small):
+    return LDA(4, max_iter=30, evaluate_every=3, verbose=False).fit(small).model_
+
+
+@pytest.fixture(scope="module")
+def bare():
+    """A model without documents and without a trace."""
+    counts = np.array([[4.0, 0, 1], [0, 3, 3]])
+    return topics_only(counts, 0.1, 0.01, ["a", "b", "c"], "test", "words")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def dense_topics(model):
+    p = model.topic_word_counts.toarray() + model.priors.beta
+    return p / p.sum(axis=1, keepdims=True)
+
+
+def test_affinities_are_those_of_dense_topics(model):
+    root = np.sqrt(dense_topics(model))
+    assert affinities(model) == pytest.approx(root @ root.T, abs=1e-12)
+
+
+def test_positions_keep_hellinger_distances_of_three_topics(small):
+    """Three topics lie on a plane, so that nothing is lost."""
+    model = LDA(3, max_iter=20, verbose=False).fit(small).model_
+    root = np.sqrt(dense_topics(model))
+    placed = topic_map(model)
+    for k in range(3):
+        found = np.linalg.norm(placed.positions - placed.positions[k], axis=1)
+        assert found == pytest.approx(np.linalg.norm(root - root[k], axis=1), abs=1e-9)
+    assert placed.positions.mean(axis=0) == pytest.approx([0, 0], abs=1e-9)
+    assert placed.share.sum() == pytest.approx(1.0)
+    assert placed.share[0] >= placed.share[1]
+
+
+def test_the_map_is_the_same_again_and_its_signs_are_fixed(model):
+    first, again = topic_map(model), topic_map(model)
+    assert first.positions.tobytes() == again.positions.tobytes()
+    farthest = np.abs(first.positions).argmax(axis=0)
+    assert (first.positions[farthest, [0, 1]] > 0).all()
+    order = np.array([2, 0, 3, 1])
+    turned = replace(model, topic_word_counts=model.topic_word_counts[order])
+    assert topic_map(turned).positions == pytest.approx(first.positions[order], abs=1e-9)
+
+
+def test_maps_of_one_and_two_topics_and_of_equal_ones(small, bare):
+    one = LDA(1, max_iter=2, verbose=False).fit(small).model_
+    assert topic_map(one).positions.tolist() == [[0.0, 0.0]]
+    two = topic_map(bare)
+    assert two.positions[:, 1].tolist() == [0.0, 0.0]
+    assert two.share == pytest.approx([1.0, 0.0])
+    same = replace(bare, topic_word_counts=sp.csr_matrix(np.ones((2, 3))))
+    assert topic_map(same).positions == pytest.approx(np.zeros((2, 2)), abs=1e-5)
+
+
+def test_a_map_of_a_thousand_topics():
+    corpus = datasets.generate(n_documents=400, n_words=500, n_topics=20, mean_length=50)
+    model = LDA(1000, max_iter=3, evaluate_every=0, verbose=False).fit(corpus).model_
+    positions = topic_map(model).positions
+    assert positions.shape == (1000, 2)
+    assert np.isfinite(positions).all()
+    ax = plots.plot_map(model)
+    assert len(ax.collections[0].get_offsets()) == 1000
+
+
+def test_too_many_topics_for_a_map(bare, monkeypatch):
+    monkeypatch.setattr("polyaurn.model.topic_map.MOST_TOPICS", 1)
+    with pytest.raises(InputError, match="at most 1 topics for a map"):
+        topic_map(bare)
+
+
+def test_the_trace_is_drawn_a_token(model):
+    ax = plots.plot_trace(model)
+    (line,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
+    assert line.get_xdata().tolist() == list(range(3, 31, 3))
+    last = model.trace[-1]["log_posterior"] / len(model.assignments)
+    assert line.get_ydata()[-1] == last
+    assert [text.get_text() for text in ax.texts] == ["aids of burn-in end"]
+    several = plots.plot_trace({"first": model, "second": model})
+    assert [t.get_text() for t in several.get_legend().get_texts()] == ["first", "second"]
+    assert len(plots.plot_trace([model] * 9).lines) == 9
+
+
+def test_bars_are_as_long_as_their_words_are_probable(model):
+    ax = plots.plot_topics(model, [2, 0], n_words=3)
+    expected = [p for k in (2, 0) for _, p in model.topics(3, weights=True)[k]]
+    widths = np.array([bar.get_width() for bar in ax.patches])
+    assert widths / widths.max() == pytest.approx(np.array(expected) / max(expected))
+    shown = [text.get_text() for text in ax.texts]
+    assert [text for text in shown if text.startswith("Topic")] == ["Topic 2", "Topic 0"]
+    assert model.topics(3)[2][0] in shown
+
+
+def test_circles_are_as_large_as_topics_and_labels_do_not_overlap(model):
+    ax = plots.plot_map(model)
+    sizes = np.sort(model.topic_sizes)[::-1]
+    area = ax.collections[0].get_sizes()
+    assert area / area[0] == pytest.approx(sizes / sizes[0])
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) == 4
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert plots.plot_map(model, labelled=0).texts[0].get_text().isdecimal()
+
+
+def test_the_heatmap_shows_mixtures(model):
+    ax = plots.plot_documents(model, [3, "1", 0], topics=[1, 3])
+    assert np.asarray(ax.images[0].get_array()) == pytest.approx(
+        model.doc_topics()[[3, 0, 0]][:, [1, 3]]
+    )
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["4", "1", "1"]
+    assert plots.plot_documents(model).images[0].get_array().shape == (30, 4)
+
+
+def test_shares_over_time_are_counted(model):
+    years = [2000 + d % 3 if d % 7 else None for d in range(60)]
+    ax = plots.plot_over_time(model, years, topics=[1])
+    m = model.doc_topic_counts.toarray()
+    for year, share in zip(*ax.lines[0].get_data(), strict=True):
+        there = np.array([y == year for y in years])
+        assert share == pytest.approx(m[there, 1].sum() / m[there].sum())
+    assert "9 documents without one left out" in ax.get_xlabel()
+    assert ax.lines[0].get_xdata().tolist() == [2000, 2001, 2002]
+
+
+def test_times_of_many_kinds(model):
+    strings = [f"2001-{1 + d % 12:02d}-{1 + d % 28:02d}" for d in range(60)]
+    days = [date.fromisoformat(s) for s in strings]
+    moments = [datetime.fromisoformat(s).replace(tzinfo=UTC) for s in strings]
+    lines = [
+        plots.plot_over_time(model, when, periods=5).lines[0].get_data()
+        for when in (strings, days, moments, np.array(strings, "datetime64[D]"))
+    ]
+    for x, y in lines[1:]:
+        assert (x == lines[0][0]).all()
+        assert (y == lines[0][1]).all()
+    assert len(lines[0][0]) == 5
+    even = plots.plot_over_time(model, np.linspace(0, 1, 60), periods=4)
+    assert even.lines[0].get_xdata() == pytest.approx([0.125, 0.375, 0.625, 0.875])
+    gap = plots.plot_over_time(model, [*range(59), 1000], periods=10).lines[0].get_ydata()
+    assert np.isnan(gap[1:-1]).all()
+    assert not np.isnan(gap[[0, -1]]).any()
+
+
+def test_pictures_go_where_they_are_asked_to(model):
+    _, axes = plt.subplots(1, 5)
+    drawn = [
+        plots.plot_trace(model, ax=axes[0]),
+        plots.plot_topics(model, ax=axes[1]),
+        plots.plot_map(model, ax=axes[2]),
+        plots.plot_documents(model, ax=axes[3]),
+        plots.plot_over_time(model, range(60), ax=axes[4]),
+    ]
+    assert drawn == list(axes)
+    assert all(ax.get_title() for ax in drawn)
+    assert plt.get_fignums() == [1]
+
+
+BAD = [
+    (lambda m: plots.plot_topics(m, [4]), "from 0 to 3. Got 4"),
+    (lambda m: plots.plot_topics(m, [-1]), "Got -1"),
+    (lambda m: plots.plot_topics(m, "1"), "Got '1'"),
+    (lambda m: plots.plot_topics(m, [True]), "Got True"),
+    (lambda m: plots.plot_topics(m, []), "at least one topic"),
+    (lambda m: plots.plot_topics(m, [1, 1]), "each once. Got 1, 1"),
+    (lambda m: plots.plot_topics(m, n_words=0), "'n_words' parameter must be a whole number"),
+    (lambda m: plots.plot_documents(m, [60]), "numbers from 0 to 59. Got 60"),
+    (lambda m: plots.plot_documents(m, ["x"]), "Got 'x'"),
+    (lambda m: plots.plot_documents(m, []), "at least one document"),
+    (lambda m: plots.plot_documents(m, topics=[9]), "Got 9"),
+    (lambda m: plots.plot_over_time(m, [1, 2]), "each of the 60 training documents. Got 2"),
+    (lambda m: plots.plot_over_time(m, "2001"), "must be a sequence of times"),
+    (lambda m: plots.plot_over_time(m, [None] * 60), "at least one time"),
+    (lambda m: plots.plot_over_time(m, ["soon"] * 60), "Got 'soon' for document 0"),
+    (lambda m: plots.plot_over_time(m, ["2001", 5] * 30), "Got 5 for document 1"),
+    (lambda m: plots.plot_over_time(m, [1.0, np.inf] * 30), "Got inf for document 1"),
+    (lambda m: plots.plot_over_time(m, ["99999"] * 60), "Got '99999'"),
+    (lambda m: plots.plot_over_time(m, np.ones((60, 2))), "numbers alone, or dates"),
+    (lambda m: plots.plot_over_time(m, range(60), periods=0), "'periods' parameter"),
+    (lambda m: plots.plot_map(m, ax="here"), "'ax' parameter must be an Axes"),
+    (lambda m: plots.plot_trace([]), "at least one model"),
+    (lambda m: plots.plot_trace({"a": m, "b": replace(m, trace=[])}), r"a model \('b'\)"),
+    (lambda m: plots.plot_trace(LDA(2)), "call fit first"),
+]
+
+
+@pytest.mark.parametrize(("draw", "says"), BAD)
+def test_bad_input_is_one_sentence(model, draw, says):
+    with pytest.raises(InputError, match=says) as refusal:
+        draw(model)
+    assert "\n" not in str(refusal.value)
+    assert not plt.get_fignums()
+
+
+def test_models_without_documents_have_topics_and_maps_only(bare):
+    assert len(plots.plot_topics(bare).patches) == 4
+    assert len(plots.plot_map(bare).texts) == 2
+    for draw in (plots.plot_documents, lambda m: plots.plot_over_time(m, [])):
+        with pytest.raises(InputError, match="must have documents"):
+            draw(bare)
+    with pytest.raises(InputError, match="whose trace has 0 sweeps"):
+        plots.plot_trace(bare)
+
+
+def test_without_matplotlib_one_sentence_tells_what_to_install(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"pip install 'polyaurn\[plots\]'"):
+        plots.plot_map(model)
+
+
+def test_names_that_fit():
+    assert short("costs $5", 20) == r"costs \$5"
+    assert short("abcdefgh", 5) == "abcd…"
+    assert short_name("folder/sub/file-1.txt", 12) == "fold…e-1.txt"
+    assert short_name("short", 12) == "short"
+
+
+@pytest.fixture
+def saved(model, tmp_path):
+    return model.save(tmp_path / "m")
+
+
+def test_the_command_draws_every_kind(run, saved, tmp_path):
+    (tmp_path / "dates.txt").write_text("2001-05-01\n\n2003\n" * 20)
+    (tmp_path / "years.txt").write_text("2001\n2002\n2003\n" * 20)
+    for kind, *options in (
+        ("trace",), ("topics", "--topics", "1,3", "--words", 4), ("map",),
+        ("documents", "--documents", "1,60"), ("over-time", "--dates", "dates.txt"),
+        ("over-time", "--dates", "years.txt", "-k", "2"),
+    ):  # fmt: skip
+        for end, magic in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+            code, out, err = run("plot", "m", kind, "--out", f"p.{end}", "--force", *options)
+            assert (code, out, err) == (0, "", f"Written: p.{end}\n")
+            assert (tmp_path / f"p.{end}").read_bytes().startswith(magic)
+            before = (tmp_path / f"p.{end}").read_bytes()
+            run("plot", "m", kind, "--out", f"p.{end}", "--force", *options)
+            assert (tmp_path / f"p.{end}").read_bytes() == before
+    assert not plt.get_fignums()
+
+
+BAD_COMMANDS = [
+    (("pie", "--out", "p.png"), "must be trace, topics, map, documents or over-time. Got 'pie'"),
+    (("map", "--out", "p.gif"), "must end in .png or .svg"),
+    (("map", "--out", "no/p.png"), "in a folder that exists"),
+    (("map", "--out", "there.png"), "is there already"),
+    (("topics", "--out", "p.png", "-k", "1,9"), "'--topics' option must be numbers of topics"),
+    (("topics", "--out", "p.png", "-k", "all"), "Got 'all'"),
+    (("topics", "--out", "p.png", "-n", 0), "'--words' option"),
+    (("map", "--out", "p.png", "-k", "1"), "'--topics' option is for topics, documents and"),
+    (("map", "--out", "p.png", "--dates", "d.txt"), "'--dates' option is for over-time"),
+    (("over-time", "--out", "p.png"), "'--dates' option must be given"),
+    (("over-time", "--out", "p.png", "--dates", "none.txt"), "'none.txt' cannot be read"),
+    (("over-time", "--out", "p.png", "--dates", "d.txt"), "Got 'soon' on line 2 of 'd.txt'"),
+    (("over-time", "--out", "p.png", "--dates", "few.txt"), "60 training documents. Got 2"),
+    (("documents", "--out", "p.png", "--documents", "61"), "'--documents' option must be names"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says"), BAD_COMMANDS)
+def test_bad_commands_write_nothing(run, saved, tmp_path, arguments, says):
+    (tmp_path / "there.png").write_text("mine")
+    (tmp_path / "d.txt").write_text("2001\nsoon\n")
+    (tmp_path / "few.txt").write_text("2001\n2002\n")
+    before = sorted(tmp_path.rglob("*"))
+    code, out, err = run("plot", "m", *arguments)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert len(err.splitlines()) == 1
+    assert sorted(tmp_path.rglob("*")) == before

@@ -1,0 +1,406 @@
+"""How many topics: a grid of models that resumes, extends, and is judged on one page."""
+
+import csv
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from polyaurn import LDA, Corpus, InputError, evaluate, load, topic_grid
+from polyaurn.cli import topic_grid as cli_grid
+from polyaurn.model.distance import match_topics
+from polyaurn.model.storage import TIMINGS
+from polyaurn.pages.charts import line_chart
+from polyaurn.studies.topic_grid import loop as grid
+from polyaurn.studies.topic_grid.page import render
+from polyaurn.studies.topic_grid.summary import best, summarise
+
+OPTIONS = {"max_iter": 12, "particles": 3, "test_share": 0.2, "n_jobs": 1, "random_state": 5}
+TEXTS = ["cat dog cat bird", "dog cat bird dog", "planet star moon", "star moon planet star"] * 8
+
+
+def without_times(found):
+    """Return a result as text, without what a clock says."""
+    return re.sub(r'"(train_)?seconds": (\{[^}]*\}|[^,}]*)', "", json.dumps(found))
+
+
+def bytes_of(folder):
+    """Return the bytes of all models, but for their times."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.glob("models/*/*"))
+        if path.name != TIMINGS
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(small, tmp_path_factory):
+    """Run a grid of four cells without interruption."""
+    folder = tmp_path_factory.mktemp("grid") / "whole"
+    return topic_grid(small, [4, 2], 2, out=folder, **OPTIONS), folder
+
+
+def test_each_cell_is_the_model_users_would_train(whole, small):
+    found, folder = whole
+    train, test = small.split(0.2, 5)
+    assert [(c["topics"], c["seed"]) for c in found["cells"]] == [(2, 5), (2, 6), (4, 5), (4, 6)]
+    for cell in found["cells"]:
+        model = load(folder / cell["model"])
+        lda = LDA(cell["topics"], random_state=cell["seed"], max_iter=12, verbose=False).fit(train)
+        assert model.assignments.tobytes() == lda.assignments_.tobytes()
+        assert model.parameters == lda.model_.parameters
+        score = evaluate.left_to_right(lda, test, 3, random_state=5)
+        assert (cell["held_out"], cell["held_out_error"]) == (
+            score.per_token,
+            score.per_token_error,
+        )
+        completion = evaluate.document_completion(lda, test, random_state=5)
+        assert cell["completion"] == completion.per_token
+        assert cell["coherence"] == pytest.approx(evaluate.coherence(lda, train).mean())
+        assert cell["diversity"] == evaluate.diversity(lda)
+
+
+def test_rows_are_means_over_seeds(whole):
+    found, folder = whole
+    assert [row["topics"] for row in found["topics"]] == [2, 4]
+    for row in found["topics"]:
+        values = [c["held_out"] for c in found["cells"] if c["topics"] == row["topics"]]
+        assert row["held_out"]["mean"] == pytest.approx(np.mean(values))
+        assert row["held_out"]["spread"] == pytest.approx(np.std(values, ddof=1))
+        p, q = (
+            load(folder / c["model"]).topic_word_counts
+            for c in found["cells"]
+            if c["topics"] == row["topics"]
+        )
+        assert row["stability"] == {"mean": match_topics(p, q)[1].mean(), "spread": None}
+
+
+@pytest.mark.parametrize("where", ["training", "scoring"])
+def test_an_interrupted_grid_goes_on_to_the_same_bytes(whole, small, tmp_path, where):
+    def interrupt(place):
+        if place["cell"] == 3 and (place["step"] == where) and place["sweep"] >= 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=interrupt, **OPTIONS)
+    assert len(list((tmp_path / "cells").iterdir())) == 2
+    assert not (tmp_path / "sweep.html").exists()
+    told = []
+    found = topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=told.append, **OPTIONS)
+    assert {place["cell"] for place in told} == {3, 4}
+    assert without_times(found) == without_times(whole[0])
+    assert bytes_of(tmp_path) == bytes_of(whole[1])
+    assert json.loads((tmp_path / "sweep.json").read_text()) == found
+    assert not [path for path in tmp_path.rglob(".*")]
+
+
+def test_more_topics_and_seeds_use_what_is_there(whole, small, tmp_path):
+    topic_grid(small, [2], 1, out=tmp_path, **OPTIONS)
+    before = (tmp_path / "cells" / "k0002-seed5.json").stat().st_mtime_ns
+    trained = []
+    found = topic_grid(
+        small, (2, 4), 2, out=tmp_path, **OPTIONS,
+        on_progress=lambda place: trained.append((place["topics"], place["seed"])),
+    )  # fmt: skip
+    assert sorted(set(trained)) == [(2, 6), (4, 5), (4, 6)]
+    assert (tmp_path / "cells" / "k0002-seed5.json").stat().st_mtime_ns == before
+    assert without_times(found) == without_times(whole[0])
+    told = []
+    again = topic_grid(small, 4, 1, out=tmp_path, on_progress=told.append, **OPTIONS)
+    assert told == []
+    assert again["topics"][0]["stability"] is None
+    assert again["best"]["stability"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"max_iter": 13}, "sweeps 12 there, 13 now"),
+        ({"doc_topic_prior": 0.2}, "alpha 0.1 there, 0.2 now"),
+        ({"topic_word_prior": np.full(80, 0.01)}, r"beta 0.01 there, [0-9a-f]{8}... now"),
+        ({"sampler": "partially-collapsed"}, "sampler polya-urn there, partially-collapsed now"),
+        ({"sampler": "light", "n_jobs": 2}, "threads none there, 2 now"),
+        ({"random_state": 6}, "first seed 5 there, 6 now"),
+        ({"test_share": 0.3, "particles": 4}, "test share 0.2 there, 0.3 now; particles 3 there"),
+        ({"max_scored": 5}, "most documents scored 300 there, 5 now"),
+    ],
+)
+def test_a_folder_of_another_setting_is_refused(whole, small, change, message):
+    with pytest.raises(InputError, match=f"same setting. It differs: .*{message}.*Choose another"):
+        topic_grid(small, [2, 4], 2, out=whole[1], **OPTIONS | change)
+
+
+def test_a_folder_of_another_corpus_is_refused(whole, medium):
+    with pytest.raises(InputError, match=r"differs: corpus [0-9a-f]{8}... there"):
+        topic_grid(medium, [2, 4], 2, out=whole[1], **OPTIONS)
+
+
+def test_damage_is_computed_anew_or_refused(whole, small, tmp_path):
+    topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
+    file = tmp_path / "cells" / "k0002-seed6.json"
+    kept = json.loads(file.read_text())
+    for text in (
+        "",
+        "[1]",
+        '{"topics": 2}',
+        json.dumps(kept | {"seed": 7}),
+        json.dumps(kept | {"held_out": "high"}),
+    ):
+        file.write_text(text)
+        topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
+        assert without_times(json.loads(file.read_text())) == without_times(kept)
+    model = tmp_path / "models" / "k0002-seed6"
+    (model / "arrays.npz").write_bytes(b"damaged")
+    with pytest.raises(InputError, match=r"k0002-seed6' holds a damaged .*Or delete the folder"):
+        topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
+    for path in model.iterdir():
+        path.unlink()
+    model.rmdir()
+    topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
+    assert load(model).n_topics == 2
+    (tmp_path / "setting.json").write_text("{")
+    with pytest.raises(InputError, match=r"must be the setting of a sweep\. It is damaged"):
+        topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
+
+
+def test_the_number_of_planted_topics_foretells_best(medium, tmp_path):
+    found = topic_grid(medium, [2, 8], 2, out=tmp_path, max_iter=60, particles=5, max_scored=40)
+    assert found["best"]["held_out"] == {"topics": 8, "equal": []}
+    assert found["best"]["completion"] == {"topics": 8, "equal": []}
+    assert found["corpus"]["scored_documents"] == 40
+    assert found["corpus"]["test_documents"] == 150
+
+
+def test_coherence_is_the_same_in_pieces(whole, small, tmp_path, monkeypatch):
+    monkeypatch.setattr(grid, "TOPICS_AT_ONCE", 3)
+    found = topic_grid(small, [4], 1, out=tmp_path, **OPTIONS)
+    assert found["cells"][0]["coherence"] == whole[0]["cells"][2]["coherence"]
+
+
+def test_documents_scored_are_drawn_from_those_held_out(medium):
+    train, test, scored = grid.split_documents(medium, 0.1, 30, 0)
+    assert (train, test) == medium.split(0.1, 0)
+    assert scored.n_documents == 30
+    places = [test.doc_names.index(name) for name in scored.doc_names]
+    assert places == sorted(places)
+    assert places[-1] > 100
+    X = np.ones((20, 2), int)
+    X[::2] = 0
+    assert all(
+        len(document) for document in grid.split_documents(Corpus.from_matrix(X), 0.4, 9, 0)[2]
+    )
+
+
+def test_the_page_is_whole_and_stands_alone(whole):
+    found, folder = whole
+    text = (folder / "sweep.html").read_text()
+    assert not re.search(r"https?://|<script|<link|src=", text)
+    pictures = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
+    assert [svg.count("<circle") for svg in pictures] == [4, 4, 4, 2]
+    for svg in pictures:
+        ElementTree.fromstring(svg)
+    assert f"{found['topics'][1]['held_out']['mean']:,.4f} &plusmn; " in text
+    assert "two seeds are one pair" in text
+    with (folder / "sweep.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["topics"] for row in rows] == ["2", "4"]
+    assert float(rows[0]["coherence"]) == found["topics"][0]["coherence"]["mean"]
+    assert rows[0]["stability_spread"] == ""
+
+
+def test_the_page_says_what_can_be_told(whole):
+    found = json.loads(json.dumps(whole[0]))
+    found["best"]["held_out"] = {"topics": 4, "equal": [2]}
+    found["best"]["coherence"] = {"topics": 2, "equal": []}
+    text = render(found, "<folder>")
+    assert "Highest with 4 topics, the largest number tried; within the spread" in text
+    assert "between seeds, 2 cannot be told from it" in text
+    assert "Highest with 2 topics, the smallest number tried; no other equals it" in text
+    assert "&lt;folder&gt;/models" in text
+    cells = [cell for cell in found["cells"] if cell["seed"] == 5]
+    rows = summarise(cells, lambda K, seeds: [])
+    one = found | {"seeds": [5], "cells": cells, "topics": rows, "best": best(rows)}
+    text = render(one, "folder")
+    assert "there is one seed, so that nothing tells" in text
+    assert "Not measured: it takes two seeds." in text
+    assert "&plusmn;" not in text
+
+
+def test_equal_is_within_the_larger_spread():
+    def cells(K, *values):
+        same = dict.fromkeys(("completion", "diversity", "train_seconds", "seconds"), 1.0)
+        return [
+            same | {"topics": K, "seed": s, "held_out": v, "coherence": None}
+            for s, v in enumerate(values)
+        ]
+
+    rows = summarise(
+        cells(10, -8.0, -7.8) + cells(20, -7.72, -7.7) + cells(50, -7.8, -7.81),
+        lambda K, seeds: [0.5 + K / 100, 0.4],
+    )
+    assert rows[0]["held_out"] == pytest.approx({"mean": -7.9, "spread": 0.2 / np.sqrt(2)})
+    found = best(rows)
+    assert found["held_out"] == {"topics": 20, "equal": []}
+    assert found["coherence"] is None
+    assert found["diversity"] == {"topics": 10, "equal": [20, 50]}
+    assert found["stability"] == {"topics": 50, "equal": [10, 20]}
+    wider = best(summarise(cells(10, -8.0, -7.8) + cells(20, -7.9, -7.7), lambda K, seeds: []))
+    assert wider["held_out"] == {"topics": 20, "equal": [10]}
+
+
+def test_the_time_left_goes_by_the_nearest_finished_cell():
+    assert grid.seconds_left(10, 0.25, 5.0, {}, []) == 15.0
+    assert grid.seconds_left(10, 0.5, 5.0, {}, [10, 40]) == 5.0 + 10.0 + 20.0
+    assert grid.seconds_left(10, 0.5, 5.0, {10: 12.0, 90: 100.0}, [90, 40]) == pytest.approx(
+        7.0 + 100.0 + 100.0 * np.sqrt(40 / 90)
+    )
+    assert grid.seconds_left(10, 1.0, 20.0, {10: 12.0}, []) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"topics": []}, "must be whole numbers from 1 to 65,535, each once. Got none"),
+        ({"topics": [10, 10]}, "Got 10, 10; 10,20,50,100 is"),
+        ({"topics": [10, 2.5]}, "Got 10, 2.5"),
+        ({"topics": "10"}, "'topics' parameter"),
+        ({"topics": [0]}, "Got 0"),
+        ({"topics": [65_536]}, "Got 65536"),
+        ({"seeds": 0}, "'seeds' parameter must be a whole number, at least 1"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"max_scored": 1.5}, "'max_scored' parameter"),
+        ({"particles": 0}, "'particles' parameter"),
+        ({"test_share": 1.0}, "'test_share' parameter must lie between 0 and 1. Got 1.0"),
+        ({"test_share": "all"}, "Got 'all'"),
+        ({"test_share": 0.001}, r"both sides.*Got 0.001 of 60 documents, 0 of them empty"),
+        ({"sampler": "gibbs"}, "'sampler' parameter must be one of 'polya-urn'"),
+        ({"doc_topic_prior": [0.1, 0.1]}, "must be one positive number, which serves for every"),
+        ({"topic_word_prior": -1}, "'topic_word_prior' parameter must be a positive number"),
+        ({"topic_word_prior": [0.1] * 3}, "80 of them"),
+        ({"random_state": None}, "'random_state' parameter must be an integer, from which"),
+        ({"random_state": -1}, "must not be negative"),
+        ({"n_jobs": 0}, "'n_jobs' parameter"),
+        ({"out": 7}, "'out' parameter must be a path"),
+    ],
+)  # fmt: skip
+def test_bad_grids_are_refused_and_nothing_is_written(small, tmp_path, change, message):
+    options = OPTIONS | {"topics": [2], "seeds": 1, "out": tmp_path / "grid"} | change
+    with pytest.raises(InputError, match=message):
+        topic_grid(small, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_folders_of_others_are_left_alone(small, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds other files, which are left alone"):
+        topic_grid(small, [2], out=tmp_path, **OPTIONS)
+    with pytest.raises(InputError, match=r"mine\.txt' is a file"):
+        topic_grid(small, [2], out=tmp_path / "mine.txt", **OPTIONS)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_the_command(run, tmp_path, monkeypatch):
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
+    command = ("sweep", "texts.txt", "-k", "1, 2", "--seeds", 2, "--sweeps", 20, "--particles", 2)
+    judge, judged = grid._judge, []
+
+    def stop_at_the_second(*arguments):
+        judged.append(arguments)
+        if len(judged) == 2:
+            raise KeyboardInterrupt
+        return judge(*arguments)
+
+    monkeypatch.setattr(grid, "_judge", stop_at_the_second)
+    code, out, err = run(*command)
+    assert (code, out) == (130, "")
+    assert "Stopped; 1 of 4 models are finished and kept in polyaurn-sweep. Run the same" in err
+    code, out, err = run(*command)
+    assert code == 0
+    assert len(judged) == 5
+    assert "Written: polyaurn-sweep/sweep.html" in err
+    first, *rows = [line.split("\t") for line in out.splitlines()]
+    assert first[:4] == ["topics", "seeds", "held_out", "held_out_spread"]
+    assert [row[:2] for row in rows] == [["1", "2"], ["2", "2"]]
+    assert float(rows[1][2]) > float(rows[0][2])
+    code, out, err = run(*command, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == json.loads((tmp_path / "polyaurn-sweep" / "sweep.json").read_text())
+    assert run(*command, "-q") == (0, "", "")
+    code, _, err = run(*command[:-4], "--sweeps", 21, "--particles", 2)
+    assert code == 2
+    assert "sweeps 20 there, 21 now" in err
+
+
+def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "120")
+    cli_grid._show(whole[0])
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
+    assert lines[0].split() == [
+        "topics", "seeds", "held-out", "completion", "coherence", "diversity", "stability",
+        "seconds",
+    ]  # fmt: skip
+    assert [line.split()[0] for line in lines[1:]] == ["2", "4"]
+    assert f"{whole[0]['topics'][0]['held_out']['mean']:.4f} ± " in lines[1]
+    place = {"cell": 3, "cells": 12, "topics": 50, "seed": 1, "sweep": 7, "sweeps": 500}
+    for step, seconds, said in (
+        ("training", 61.0, "seed 1, sweep 7 of 500; about 61 s left for all"),
+        ("scoring", 600.0, "seed 1, scoring; about 10 min left for all"),
+        ("scoring", 9000.0, "about 2.5 h left"),
+    ):
+        words = cli_grid._in_words(place | {"step": step, "seconds_left": seconds})
+        assert words.startswith("model 3 of 12: 50 topics, ")
+        assert said in words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-k", "10,x"), "'--topics' option must be whole numbers from 1 to 65,535, each once"),
+        (("-k", ","), "Got none"),
+        (("--seeds", 0), "'--seeds' option must be"),
+        (("--sweeps", 0), "'--sweeps' option must be"),
+        (("--test-share", 1.5), "'--test-share' option must lie between"),
+        (("--alpha", 0), "'--alpha' option must be one positive number"),
+        (("--beta", "x"), "'--beta' option must be a positive number, or a file"),
+        (("--sampler", "gibbs"), "'--sampler' option must be one of"),
+        (("--threads", 0), "'--threads' option must be"),
+        (("--out", "there.txt"), "'--out' option must be a folder"),
+    ],
+)
+def test_options_are_checked_before_the_corpus_is_read(run, tmp_path, arguments, message):
+    (tmp_path / "there.txt").write_text("mine")
+    code, out, err = run("sweep", "nowhere.txt", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["there.txt"]
+
+
+def test_too_few_documents_are_one_sentence(run, tmp_path):
+    (tmp_path / "texts.txt").write_text("cat dog\nstar moon\n")
+    code, _, err = run("sweep", "texts.txt", "-k", 2, "-q")
+    assert code == 2
+    assert "'--test-share' option must leave documents with words on both sides" in err
+    assert not (tmp_path / "polyaurn-sweep").exists()
+
+
+def test_charts_show_rings_and_space_by_logarithms():
+    svg = line_chart(
+        {"mean": [(10, 1.0), (40, 3.0)]}, title="t", x_label="x", y_label="y",
+        points=[(20, 0.0), (40, 4.0)], log_x=True,
+    )  # fmt: skip
+    root = ElementTree.fromstring(svg)
+    rings = [(float(e.get("cx")), float(e.get("cy"))) for e in root.iter() if e.tag == "circle"]
+    assert rings == [(340.0, 320.0), (592.0, 46.0)]
+    labels = [e.text for e in root.iter() if e.tag == "text"]
+    assert [label for label in labels if label in ("10", "20", "40")] == ["10", "20", "40"]
+    close = line_chart(
+        {"mean": [(k, 1.0) for k in range(100, 130)]}, title="t", x_label="x", y_label="y",
+        log_x=True,
+    )  # fmt: skip
+    written = [e.text for e in ElementTree.fromstring(close).iter() if e.tag == "text"]
+    assert {"100", "102"} <= set(written)
+    assert "101" not in written

@@ -1,0 +1,94 @@
+"""Chains and joint draws on small corpora, for tests of laws."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+from scipy.special import gammaln
+
+from polyaurn import Corpus
+from polyaurn.backends.registry import EXACT, KernelSet, load_kernels
+from polyaurn.base.threads import Workers
+from polyaurn.chain.loop import sweep
+from polyaurn.chain.state import Priors, State, topic_word_matrix
+
+ONE = Workers(1)
+MH_EXACT = "partially-collapsed-mh"  # the proposals of "polya-urn-mh" with an exact Phi
+CHAINS = (*EXACT, MH_EXACT)  # what is tested for the posterior's law
+
+
+def kernels_of(name: str) -> KernelSet:
+    """Return the kernels of a sampler, or those of `MH_EXACT`."""
+    if name != MH_EXACT:
+        return load_kernels(name)
+    return load_kernels("polya-urn-mh")._replace(
+        draw_phi=load_kernels("partially-collapsed").draw_phi
+    )
+
+
+def log_joint(corpus: Corpus, z: np.ndarray, priors: Priors) -> float:
+    """Log p(w, z) as Griffiths and Steyvers write it, from dense matrices."""
+    alpha = priors.alpha
+    K, V = len(alpha), len(priors.beta)
+    beta = np.tile(priors.beta, (K, 1))
+    if priors.pseudo is not None:
+        beta += topic_word_matrix(priors.pseudo, K).toarray()
+    n = np.zeros((K, V))
+    np.add.at(n, (z, corpus.word), 1)
+    m = np.zeros((corpus.n_documents, K))
+    np.add.at(m, (np.repeat(np.arange(len(m)), np.diff(corpus.doc_ptr)), z), 1)
+    words = gammaln(beta.sum(axis=1)).sum() - gammaln(beta).sum()
+    words += gammaln(n + beta).sum() - gammaln((n + beta).sum(axis=1)).sum()
+    topics = len(m) * (gammaln(alpha.sum()) - gammaln(alpha).sum())
+    topics += gammaln(m + alpha).sum() - gammaln(m.sum(axis=1) + alpha.sum()).sum()
+    return float(words + topics)
+
+
+def enumerate_posterior(corpus: Corpus, priors: Priors) -> np.ndarray:
+    """P(z | w) of every z, in the order of their digits in base K."""
+    K = len(priors.alpha)
+    states = product(range(K), repeat=corpus.n_tokens)
+    logs = np.array([log_joint(corpus, np.array(z), priors) for z in states])
+    p = np.exp(logs - logs.max())
+    return p / p.sum()
+
+
+def digits(number: np.ndarray, K: int, n_tokens: int) -> np.ndarray:
+    """Topics of states by number, a row each."""
+    return (number[:, None] // K ** np.arange(n_tokens)[::-1] % K).astype(np.uint16)
+
+
+def number(z: np.ndarray, K: int) -> np.ndarray:
+    """Number of states, from their topics."""
+    return z.astype(np.int64) @ K ** np.arange(z.shape[-1])[::-1]
+
+
+def one_step(kernels: KernelSet, layout, priors: Priors, z: np.ndarray, seed: int, t: int) -> State:
+    """One sweep from given topics, with the randomness of sweep t."""
+    state = State(z, kernels.count(layout, z, ONE), t)
+    return sweep(layout, state, priors, kernels, seed, ONE)[0]
+
+
+def chain(
+    kernels: KernelSet, corpus: Corpus, priors: Priors, n: int, thin: int = 1, seed: int = 0
+) -> Iterator[State]:
+    """Yield every `thin`-th state of a chain, `n` of them."""
+    layout = kernels.make_layout(corpus, len(priors.alpha))
+    z = kernels.start(layout, seed)
+    state = State(z, kernels.count(layout, z, ONE), 0)
+    for i in range(1, n * thin + 1):
+        state, _ = sweep(layout, state, priors, kernels, seed, ONE)
+        if i % thin == 0:
+            yield state
+
+
+def total_variation(p: np.ndarray, q: np.ndarray) -> float:
+    """Half the sum of absolute differences."""
+    return float(np.abs(p - q).sum() / 2)
+
+
+def standard_error(series: np.ndarray, batches: int = 40) -> np.ndarray:
+    """Error of a chain's mean, from the means of batches; columns are statistics."""
+    usable = len(series) // batches * batches
+    means = series[:usable].reshape(batches, -1, *series.shape[1:]).mean(axis=1)
+    return means.std(axis=0, ddof=1) / np.sqrt(batches)

@@ -1,0 +1,154 @@
+"""Planted faults: a kernel's own source with one line made wrong, compiled afresh.
+
+A statistical test that cannot fail proves nothing, so each has a twin that runs on a kernel
+broken here and must fail.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+
+from polyaurn.backends.registry import SAMPLERS, KernelSet, load_kernels
+from support.chains import MH_EXACT, kernels_of
+
+Fault = Callable[[], KernelSet]
+
+
+def kernels_with(sampler: str, fault: str) -> KernelSet:
+    """Return a sampler with one of its faults."""
+    return FAULTS[sampler][fault]()
+
+
+def plant(
+    module: str, *changes: tuple[str, str], package: str = "polyaurn.backends.cpu"
+) -> ModuleType:
+    """Return a copy of a kernel module in which pieces of code are replaced."""
+    source = inspect.getsource(import_module(f"{package}.{module}"))
+    for right, wrong in changes:
+        assert right in source, f"{right!r} is no longer in {module}: plant the fault anew"
+        source = source.replace(right, wrong)
+    broken = ModuleType(f"broken_{module}")
+    source = source.replace("cache=True", "cache=False").replace("@kernel\n", "@cuda.jit\n")
+    code = compile(source, f"<broken {module}>", "exec")
+    exec(code, broken.__dict__)
+    return broken
+
+
+def own_token_kept(sampler: str) -> KernelSet:
+    """Break the z step: the token at hand stays in the document's counts while it is drawn."""
+    broken = plant(
+        "z",
+        (" - own)", ")"),
+        ("m_d[z_b[at]] -= np.uint16(1)\n", "old = z_b[at]\n"),
+        ("m_d[k] += np.uint16(1)\n", "m_d[old] -= np.uint16(1); m_d[k] += np.uint16(1)\n"),
+    )
+    return load_kernels(sampler)._replace(draw_z=broken.draw_z)
+
+
+def alpha_doubled(sampler: str) -> KernelSet:
+    """Break the z step: the prior of topics counts twice."""
+    broken = plant(
+        "z",
+        ("sigma_a_v = sigma_a[v]", "sigma_a_v = 2.0 * sigma_a[v]"),
+    )
+    return load_kernels(sampler)._replace(draw_z=broken.draw_z)
+
+
+def cumulative_sum_as_score(sampler: str) -> KernelSet:
+    """Break the z step: a topic's score is the sum of all scores up to it."""
+    column = "np.uint64(weight[start + q]) * (np.uint64(m[base + np.uint64(k)]) - own)"
+    topics, more = "np.uint64(w[c]) * np.uint64(m_d[c])", "np.uint64(w[k]) * np.uint64(m_d[k])"
+    broken = plant(
+        "z",
+        (" s = _NONE\n", " s = _NONE; so_far = _NONE\n"),
+        ("if before > _NONE else _NONE\n", "if before > _NONE else _NONE; so_far = _NONE\n"),
+        (f"s += {column}\n", f"so_far += {column}; s += so_far\n"),
+        (f"s += {topics}\n", f"so_far += {topics}; s += so_far\n"),
+        (f"s += {more}\n", f"so_far += {more}; s += so_far\n"),
+    )
+    return load_kernels(sampler)._replace(draw_z=broken.draw_z)
+
+
+def counts_of_a_thread_dropped(sampler: str) -> KernelSet:
+    """Break the counting: of what one of two threads found, all but a cell a word is lost."""
+    broken = plant(
+        "counts", (" last[v] = at\n", " last[v] = at if v % 2 else min(at, first[v] + 1)\n")
+    )
+    z_step = plant("z")
+    z_step.draw_and_count = broken.draw_and_count
+    return load_kernels(sampler)._replace(draw_z=z_step.draw_z, count=broken.count)
+
+
+def _in_z_step(sampler: str, module: str, *changes: tuple[str, str]) -> Fault:
+    """Break the z step of a sampler that has a module of its own for it."""
+
+    def broken() -> KernelSet:
+        draw_z = plant(module, *changes).draw_z
+        if SAMPLERS.get(sampler, SAMPLERS["polya-urn-mh"]).proposes:
+            draw_z = partial(draw_z, mh_steps=2)
+        return kernels_of(sampler)._replace(draw_z=draw_z)
+
+    return broken
+
+
+Z_STEP_FAULTS = (own_token_kept, alpha_doubled, cumulative_sum_as_score)
+_ALL = (*Z_STEP_FAULTS, counts_of_a_thread_dropped)
+_ACCEPT = "chance_of(key_a, key_b, i, 4 * step + {}) * {} < {}"
+FAULTS: dict[str, dict[str, Fault]] = {
+    "partially-collapsed": {
+        fault.__name__: partial(fault, "partially-collapsed") for fault in _ALL
+    },
+    MH_EXACT: {
+        "word_always_accepted": _in_z_step(MH_EXACT, "z_mh", ("< ratio:", "< 2.0:")),
+        "document_always_accepted": _in_z_step(
+            MH_EXACT, "z_mh", ("* w < weight[other]:", "* w < w:")
+        ),
+    },
+    "collapsed": {
+        "own_token_kept": _in_z_step(
+            "collapsed",
+            "collapsed",
+            ("(number[start + j] - np.int32(k == old))", "number[start + j]"),
+        ),
+        "prior_forgotten": _in_z_step(
+            "collapsed", "collapsed", ("beta[v] * (M + A)", "beta[v] * M")
+        ),
+        "totals_stale": _in_z_step(
+            "collapsed", "collapsed", ("n_k[old] -= 1\n            n_k[k] += 1\n", "pass\n")
+        ),
+    },
+    "light": {
+        "proposals_not_corrected": _in_z_step(
+            "light", "light", (") * f * q_c, (", ") * f, ("), (") * f_c * q\n", ") * f_c\n")
+        ),
+        "document_always_accepted": _in_z_step(
+            "light", "light", (_ACCEPT.format(1, "f", "f_c"), "True")
+        ),
+        "tables_of_the_tokens_at_hand": _in_z_step(
+            "light",
+            "light",
+            (
+                "others = replace_counts(layout, counts, before, nothing, workers)",
+                "others = counts",
+            ),
+        ),
+    },
+    "collapsed-dense": {
+        "alpha_doubled": _in_z_step(
+            "collapsed-dense", "collapsed_dense", ("(alpha[j] + m[j])", "(2 * alpha[j] + m[j])")
+        ),
+        "totals_forgotten": _in_z_step(
+            "collapsed-dense", "collapsed_dense", (" / (beta_all + n_k[j])", "")
+        ),
+    },
+}
+BROKEN = [(sampler, fault) for sampler, faults in FAULTS.items() for fault in faults]
+# Faults that only one sweep from enumerated draws is sharp enough to see.
+FAINT = [
+    (MH_EXACT, "document_always_accepted"),
+    ("collapsed", "totals_stale"),
+    ("light", "tables_of_the_tokens_at_hand"),
+]
+PLAIN_TO_SEE = [pair for pair in BROKEN if pair not in FAINT]

@@ -1,0 +1,238 @@
+"""Runs that go on where they stopped, to the same bytes; and runs that may not."""
+
+import json
+
+import numpy as np
+import pytest
+
+import polyaurn
+from polyaurn import LDA, InputError
+from polyaurn.backends.registry import THREAD_FREE
+from polyaurn.base.errors import CheckpointWarning
+from polyaurn.model.storage import TIMED
+from polyaurn.training.checkpoints import FOLDER, Every, read_every
+from polyaurn.training.memory import check_memory
+
+SETTINGS = {
+    "plain": {},
+    "grow": {"warm_start": "grow", "n_components": 12},
+    "refreshes": {"phi_refreshes": 3},
+    "learning": {"learn_priors_every": 3},
+    "vector priors": {"doc_topic_prior": [0.1, 0.2, 0.3, 0.4]},
+} | {name: {"sampler": name} for name in THREAD_FREE}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return polyaurn.datasets.generate(n_documents=120, n_words=90, n_topics=4, random_state=2)
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Large enough to begin on a share of its documents."""
+    return polyaurn.datasets.generate(
+        n_documents=1500, n_words=90, n_topics=4, mean_length=180, random_state=2
+    )
+
+
+def lda(folder=None, **options):
+    given = {"n_components": 4, "max_iter": 20, "evaluate_every": 3, "random_state": 7} | options
+    return LDA(**given, checkpoint=folder, verbose=False)
+
+
+def told(model):
+    """All that a run gives, but for how long it took."""
+    trace = [{k: v for k, v in record.items() if k not in TIMED} for record in model.trace]
+    priors = [prior.tobytes() for prior in model.priors[:2]]
+    return model.assignments.tobytes(), priors, trace, json.dumps(model.parameters)
+
+
+def stop_at(sweep):
+    return lambda state, info: info.sweep == sweep
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_resumed_run_has_the_same_bytes(corpus, large, tmp_path, setting):
+    options = SETTINGS[setting]
+    documents = large if setting == "grow" else corpus
+    whole = told(lda(**options, n_jobs=1).fit(documents).model_)
+    for sweep in (1, 7, 19):
+        folder = tmp_path / str(sweep)
+        half = lda(folder, **options, n_jobs=2, callbacks=stop_at(sweep)).fit(documents)
+        assert half.n_iter_ in (sweep, sweep + 1)  # documents that were not in yet had a sweep
+        again = lda(folder, **options, n_jobs=1, resume=True).fit(documents)
+        assert told(again.model_) == whole
+
+
+def test_the_share_of_a_growing_corpus_is_kept(large, tmp_path):
+    phases = [r["phase"] for r in lda(n_components=12, warm_start="grow").fit(large).trace_]
+    assert phases[0].startswith("grow 32/64")  # else the setting above tests nothing
+
+
+def test_a_run_may_be_resumed_many_times_and_when_it_is_done(corpus, tmp_path):
+    whole = told(lda().fit(corpus).model_)
+    for sweep in (3, 4, 11, 20, 20):
+        run = lda(tmp_path / "m", resume=True, callbacks=stop_at(sweep)).fit(corpus)
+        assert run.n_iter_ == sweep
+    assert told(run.model_) == whole
+    seconds = [record["seconds"] for record in run.trace_]
+    assert seconds == sorted(seconds)
+
+
+def test_a_finished_model_goes_on(corpus, tmp_path):
+    folder = tmp_path / "m"
+    lda(max_iter=402, learn_priors_every=30).fit(corpus).save(folder)
+    more = lda(folder, max_iter=423, learn_priors_every=30, resume=True).fit(corpus)
+    whole = lda(max_iter=423, learn_priors_every=30).fit(corpus)
+    assert told(more.model_) == told(whole.model_)
+
+
+def test_at_most_two_checkpoints_are_kept(corpus, tmp_path):
+    seen = []
+
+    def look(state, info):
+        seen.append(sorted(p.name for p in (tmp_path / "m" / FOLDER).glob("*")))
+
+    lda(tmp_path / "m", checkpoint_every=4, callbacks=look).fit(corpus)
+    assert max(len(names) for names in seen) == 4
+    assert seen[-1] == [f"sweep-{sweep:09d}.{end}" for sweep in (12, 16) for end in ("json", "npz")]
+
+
+def test_checkpoints_by_time(corpus, tmp_path, monkeypatch):
+    clock = iter(range(10**9))
+    monkeypatch.setattr("polyaurn.training.checkpoints.perf_counter", lambda: 10.0 * next(clock))
+    written = []
+    monkeypatch.setattr(
+        "polyaurn.training.checkpoints.Checkpoints.write",
+        lambda self, state, trace: written.append(state.sweep),
+    )
+    lda(tmp_path / "a", checkpoint_every="55s").fit(corpus)
+    assert written[0] == 6  # ten seconds a sweep, by this clock
+    assert len(written) == 2  # a checkpoint that takes ten seconds is followed by 500 of training
+    assert written[-1] == 20
+    written.clear()
+    lda(tmp_path / "b", checkpoint_every="never").fit(corpus)
+    assert written == []
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("auto", Every(seconds=60.0)), (5, Every(sweeps=5)), ("12", Every(sweeps=12)),
+        ("30s", Every(seconds=30.0)), ("1.5 min", Every(seconds=90.0)),
+        ("2h", Every(seconds=7200.0)), (0, Every()), ("never", Every()),
+    ],
+)  # fmt: skip
+def test_how_often(given, meant):
+    assert read_every(given) == meant
+
+
+@pytest.mark.parametrize("given", [-1, 1.5, True, None, "often", "5 days", "0s", "", "9" * 30])
+def test_how_often_is_refused(given):
+    with pytest.raises(InputError, match="'checkpoint_every' parameter must be a number of sweeps"):
+        read_every(given)
+
+
+def stopped(corpus, folder, **options):
+    return lda(folder, callbacks=stop_at(9), checkpoint_every=4, **options).fit(corpus)
+
+
+def test_a_run_is_not_overwritten_by_mistake(corpus, tmp_path):
+    stopped(corpus, tmp_path / "m")
+    with pytest.raises(InputError, match=r"holds a run at sweep 9\. Go on with it"):
+        lda(tmp_path / "m").fit(corpus)
+    with pytest.raises(InputError, match="must be a folder when 'resume' is True"):
+        lda(resume=True).fit(corpus)
+    with pytest.raises(InputError, match="'checkpoint' parameter must be a path"):
+        lda(7).fit(corpus)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"n_components": 5}, "'n_components' parameter must be as in the run that is resumed"),
+        ({"random_state": 8}, "Expected 7, got 8"),
+        ({"sampler": "partially-collapsed"}, "'sampler' parameter"),
+        ({"topic_word_prior": 0.02}, "'topic_word_prior' parameter"),
+        ({"doc_topic_prior": [0.1, 0.1, 0.1, 0.1]}, "'doc_topic_prior' parameter"),
+        ({"warm_start": "random"}, "'warm_start' parameter"),
+        ({"evaluate_every": 1}, "'evaluate_every' parameter"),
+        ({"max_iter": 8}, "'max_iter' parameter must be at least 9"),
+    ],
+)
+def test_another_run_is_refused(corpus, tmp_path, change, sentence):
+    stopped(corpus, tmp_path / "m")
+    with pytest.raises(InputError) as refusal:
+        lda(tmp_path / "m", resume=True, **change).fit(corpus)
+    assert sentence in str(refusal.value)
+
+
+def test_another_corpus_is_refused(corpus, tmp_path):
+    stopped(corpus, tmp_path / "m")
+    other = polyaurn.Corpus.from_matrix(corpus.to_matrix()[::-1], corpus.vocab)
+    with pytest.raises(InputError, match="The corpus must be the one of the run that is resumed"):
+        lda(tmp_path / "m", resume=True).fit(other)
+
+
+def test_threads_matter_to_samplers_that_they_change(corpus, tmp_path):
+    stopped(corpus, tmp_path / "m", sampler="collapsed", n_jobs=1)
+    with pytest.raises(InputError, match="'n_jobs' parameter must be as in the run"):
+        lda(tmp_path / "m", sampler="collapsed", n_jobs=2, resume=True).fit(corpus)
+
+
+def test_no_seed_takes_that_of_the_run(corpus, tmp_path):
+    half = stopped(corpus, tmp_path / "m", random_state=None)
+    again = lda(tmp_path / "m", random_state=None, resume=True).fit(corpus)
+    assert again.random_state_ == half.random_state_
+
+
+def test_flipped_bytes_never_change_the_result(corpus, tmp_path):
+    whole = told(lda().fit(corpus).model_)
+    stopped(corpus, tmp_path / "m")
+    for path in sorted((tmp_path / "m" / FOLDER).glob("sweep-000000009.*")):
+        content = path.read_bytes()
+        for at in np.random.default_rng(4).integers(len(content), size=12):
+            broken = bytearray(content)
+            broken[at] ^= 4
+            path.write_bytes(broken)
+            again = lda(tmp_path / "m", resume=True, checkpoint_every="never")
+            with pytest.warns(CheckpointWarning, match="newer checkpoint is damaged"):
+                again.fit(corpus)
+            assert told(again.model_) == whole
+        path.write_bytes(content)
+
+
+def test_an_interrupted_fit_can_be_resumed(corpus, tmp_path):
+    def interrupt(state, info):
+        if info.sweep == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lda(tmp_path / "m", callbacks=interrupt).fit(corpus)
+    again = lda(tmp_path / "m", resume=True).fit(corpus)
+    assert told(again.model_) == told(lda().fit(corpus).model_)
+
+
+def test_a_model_and_its_run_share_a_folder(corpus, tmp_path):
+    run = stopped(corpus, tmp_path / "m")
+    with pytest.raises(InputError, match="holds a run that was not finished"):
+        run.save(tmp_path / "m")
+    with pytest.raises(InputError, match="holds a run that was not finished; go on with it"):
+        polyaurn.load(tmp_path / "m")
+    run.save(tmp_path / "m", force=True)
+    assert polyaurn.load(tmp_path / "m").n_topics == 4
+
+
+def test_too_little_memory_is_foreseen(corpus, monkeypatch):
+    with pytest.raises(InputError, match="take the sampler 'polya-urn'"):
+        check_memory(10**6, 10**9, 60_000, "partially-collapsed")
+    monkeypatch.setattr("polyaurn.training.memory.free_bytes", lambda: 10_000)
+    with pytest.raises(InputError, match=r"needs at least 0\.0 GB of memory .* train on fewer"):
+        lda().fit(corpus)
+
+
+def test_free_memory_is_known_here():
+    from polyaurn.training.memory import free_bytes, least_bytes
+
+    assert 1e7 < free_bytes() < 1e14
+    assert least_bytes(100, 10, 5, "collapsed-dense") == 600 + 200

@@ -1,0 +1,148 @@
+"""The live line at a terminal, wide and narrow, and its silence elsewhere."""
+
+import gzip
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from polyaurn import LDA, Corpus, evaluate, read_corpus
+from polyaurn.base.events import listening
+from polyaurn.base.threads import Workers
+from polyaurn.cli import tables as cli_tables
+from polyaurn.training.progress import bar, following, status, training_line
+
+TEXTS = ["cat dog cat", "star moon star"] * 10
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Let every console be a terminal of a given width; return what it shows."""
+
+    def make(width):
+        shown = io.StringIO()
+        console = Console(file=shown, force_terminal=True, width=width, color_system=None)
+        monkeypatch.setattr("rich.console.Console", lambda *arguments, **options: console)
+        return lambda: re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.getvalue())
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("width", "there", "not_there"),
+    [
+        (130, ["sweep 12/12", "log posterior -", "M tokens/s", "left", "━"], []),
+        (80, ["sweep 12/12", "lp/token -", "M tokens/s", "left"], ["━", "log posterior"]),
+        (50, ["sweep 12/12", "left"], ["lp/token", "tokens/s"]),
+    ],
+)
+def test_the_line_fits_its_terminal(terminal, width, there, not_there):
+    shown = terminal(width)
+    LDA(2, max_iter=12, evaluate_every=4).fit(TEXTS)
+    last = [line for line in shown().splitlines() if "sweep" in line][-1]
+    assert all(piece in last for piece in there)
+    assert not any(piece in last for piece in not_there)
+    assert len(last.rstrip()) <= width
+
+
+def test_compiling_and_waiting_are_told(terminal):
+    shown = terminal(100)
+    with training_line(3, 10) as line:
+        line.compiling()
+    with status("reading a file") as say:
+        say("reading another")
+    assert "compiling kernels (once on this machine)" in shown()
+    assert "reading" in shown()
+
+
+def test_nothing_is_shown_without_a_terminal_or_when_not_wanted(terminal, capsys):
+    LDA(2, max_iter=2).fit(TEXTS)
+    with status("reading") as say:
+        say("more")
+    shown = terminal(100)
+    LDA(2, max_iter=2, verbose=False).fit(TEXTS)
+    assert shown() == ""
+    assert capsys.readouterr() == ("", "")
+
+
+def test_topics_are_a_table_at_a_terminal(terminal, tmp_path, monkeypatch):
+    shown = terminal(70)
+    model = LDA(2, max_iter=30, verbose=False).fit(TEXTS).model_
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    cli_tables.show_topics(model, 3, by_size=True, most=1)
+    assert "2 topics, the 1 largest" in shown()
+    assert "most probable words" in shown()
+
+
+@pytest.mark.parametrize("width", [50, 80, 200])
+def test_bars_fit_their_terminal(terminal, width):
+    shown = terminal(width)
+    with bar("reading " + 30 * "a long name ", 10) as advance:
+        advance(4)
+        advance(6)
+    lines = [line for line in re.split(r"[\r\n]+", shown()) if "reading" in line]
+    assert "100% left 0:00:00" in lines[-1]
+    assert all(len(line.rstrip()) <= width for line in lines)
+    assert ("━" in lines[-1]) == (width >= 70)
+
+
+def test_steps_that_are_told_follow_each_other(terminal, tmp_path):
+    shown = terminal(100)
+    path = tmp_path / "t.txt"
+    path.write_text("\n".join(TEXTS))
+    with following("reading t.txt", path.stat().st_size):
+        read_corpus(path)
+        corpus = Corpus.from_texts(TEXTS)
+    assert "reading t.txt" in shown()
+    assert "counting words of documents" in shown()
+    assert "100%" in shown()
+    before = shown()
+    with following("scoring", show=False):
+        evaluate.left_to_right(LDA(2, max_iter=3, verbose=False).fit(corpus), corpus)
+    assert shown() == before
+
+
+def test_nobody_listens_without_a_terminal(capsys):
+    with bar("reading", 3) as advance:
+        advance(3)
+    with following("reading"):
+        LDA(2, max_iter=2, verbose=False).fit(TEXTS)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_who_listens_hears_all_and_changes_nothing(medium, threads, tmp_path):
+    model = LDA(4, max_iter=5, verbose=False).fit(medium).model_
+    quiet = model.transform(medium), evaluate.left_to_right(model, medium, 2)
+    heard: dict[str, list] = {}
+    path = tmp_path / "t.txt.gz"
+    with gzip.open(path, "wt") as file:
+        file.write("\n".join(TEXTS))
+    with listening(lambda step, more, total: heard.setdefault(step, []).append((more, total))):
+        told = (
+            model.transform(medium, n_jobs=threads),
+            evaluate.left_to_right(model, medium, 2, n_jobs=threads),
+        )
+        read_corpus(path)
+        Corpus.from_texts(TEXTS)
+    assert (told[0] == quiet[0]).all()
+    assert told[1].log_likelihood.tobytes() == quiet[1].log_likelihood.tobytes()
+    for step in ("finding topics of documents", "scoring documents"):
+        assert sum(more for more, _ in heard[step]) == medium.n_documents
+        assert len(heard[step]) > 2
+        assert {total for _, total in heard[step]} == {medium.n_documents}
+    assert sum(more for more, _ in heard["counting words of documents"]) == len(TEXTS)
+    assert sum(more for more, _ in heard["bytes"]) >= path.stat().st_size
+    with listening(lambda *_: pytest.fail("of another block")):
+        pass
+    read_corpus(path)
+
+
+def test_tasks_are_told_in_their_order():
+    done = []
+    with Workers(3) as workers:
+        assert workers.run(pow, [(2, i) for i in range(20)], done.append) == [
+            2**i for i in range(20)
+        ]
+    assert done == [(2, i) for i in range(20)]
