@@ -11,8 +11,9 @@ from scipy.special import ndtri
 
 from polyaurn.backends.cpu import layout as derived_layout
 from polyaurn.backends.tables import LARGEST_RATE, SLOTS, poisson_tables
+from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.rng import Key, Moment, Purpose, below, bits, key, open_unit, unit
-from polyaurn.chain.state import F64, I64, NO_TOPIC, U16, Counts, Phi, Priors, Work
+from polyaurn.chain.state import NO_TOPIC, Counts, Phi, Priors, Work
 from polyaurn.corpus.corpus import Corpus
 
 

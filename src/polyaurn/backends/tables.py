@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from polyaurn.chain.state import U8, U32
+from polyaurn.base.arrays import U8, U32
 
 LARGEST_RATE = 100  # L in the paper: Poisson rates up to here come from tables
 SLOTS = 256  # outcomes of a Poisson table; P(Poisson(100) > 255) is below 1e-35

@@ -1,4 +1,4 @@
-"""Memory that comes from the operating system and goes back to it at once.
+"""Types of arrays; memory that comes from the operating system and goes back to it at once.
 
 Large arrays that live for a sweep would leave holes in the heap, and files that are mapped would
 stay in memory after they have been looked at.
@@ -10,6 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+U8 = npt.NDArray[np.uint8]
+U16 = npt.NDArray[np.uint16]
+U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
 LARGE = 4 << 20  # bytes from which an array has its own map
 
 

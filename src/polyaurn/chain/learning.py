@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma
 
+from polyaurn.base.arrays import F64
 from polyaurn.chain.state import (
-    F64,
     Counts,
     Priors,
     doc_topic_matrix,

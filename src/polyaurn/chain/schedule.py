@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polyaurn.backends.registry import DEFAULT_SAMPLER, SAMPLERS
+from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import F64, SHARES, WHOLE, Priors
+from polyaurn.chain.state import SHARES, WHOLE, Priors
 
 SWEEPS_A_SHARE = 8
 LEAST_BEGINNING = 1 << 17  # tokens of the first share

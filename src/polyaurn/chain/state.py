@@ -6,9 +6,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from polyaurn.base.arrays import F64, I32, I64, U16, U32, U64
 from polyaurn.base.errors import InputError
 
 MAX_TOPICS = 65_535
@@ -19,14 +19,6 @@ MOST_PSEUDO = 200_000_000  # pseudo-counts of a cell: with its tokens still belo
 WHOLE = 64  # shares of a corpus are counted in 64ths
 SHARES = (1, 2, 4, 8, 16, 32)  # smaller ones, with which a chain may begin
 _PIECE = 1 << 22  # tokens counted at a time
-
-U8 = npt.NDArray[np.uint8]
-U16 = npt.NDArray[np.uint16]
-U32 = npt.NDArray[np.uint32]
-U64 = npt.NDArray[np.uint64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 
 class Counts(NamedTuple):

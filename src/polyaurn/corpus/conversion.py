@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tell
-from polyaurn.chain.state import I32, I64
 from polyaurn.corpus import count_files as bagfiles
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from polyaurn.base.arrays import release
+from polyaurn.base.arrays import I32, I64, release
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, bits, check_seed, key
-from polyaurn.chain.state import I32, I64
 from polyaurn.corpus.names import Numbered, check_vocabulary
 from polyaurn.corpus.text import WORD, count_words, words_to_keep
 

@@ -7,8 +7,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import I32, I64
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import check_vocabulary
 from polyaurn.files.reading import check_proportion, longest_line, open_bytes, too_long

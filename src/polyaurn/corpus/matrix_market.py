@@ -6,8 +6,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from polyaurn.base.arrays import I32
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import I32
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.count_files import find_vocabulary, from_triplets, whole_lines
 from polyaurn.files.reading import check_proportion, longest_line, open_bytes, too_long

@@ -17,9 +17,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from polyaurn.base.arrays import FileMap
+from polyaurn.base.arrays import I32, I64, FileMap
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import I32, I64
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
 

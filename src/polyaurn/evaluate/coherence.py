@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import F64, I64
 from polyaurn.corpus.corpus import Corpus
 
 EPSILON = 1e-12  # as in gensim

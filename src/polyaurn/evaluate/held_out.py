@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polyaurn.backends.devices import check_device
+from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tell, telling_of_ranges
 from polyaurn.base.rng import Purpose, check_seed, key
 from polyaurn.base.threads import Workers, count_threads
-from polyaurn.chain.state import F64, I64
 from polyaurn.model.inference import (
     BURN_IN,
     KEPT,

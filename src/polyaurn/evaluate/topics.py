@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.chain.state import F64
+from polyaurn.base.arrays import F64
 from polyaurn.evaluate.coherence import mimno_coherence
 from polyaurn.model.model import TopicModel
 

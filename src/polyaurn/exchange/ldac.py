@@ -6,8 +6,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import F64, MAX_TOPICS
+from polyaurn.chain.state import MAX_TOPICS
 from polyaurn.corpus.count_files import find_vocabulary
 from polyaurn.exchange.parts import (
     NOTHING,

@@ -7,8 +7,9 @@ from typing import Any, BinaryIO, Literal, NamedTuple, overload
 
 import numpy as np
 
+from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import F64, I64, MAX_TOPICS, U16, doc_topic_matrix, make_priors
+from polyaurn.chain.state import MAX_TOPICS, doc_topic_matrix, make_priors
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.exchange.parts import count_topics, read_line, shown, too_long
 from polyaurn.files.reading import open_bytes

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import F64, I64
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.exchange.parts import fitted, need_documents, word_probabilities
 from polyaurn.model.model import TopicModel

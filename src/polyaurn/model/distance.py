@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import F64, I64
 
 _ROWS = 256
 

@@ -14,11 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.backends.devices import check_device
+from polyaurn.base.arrays import F64, I32, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tell, telling_of_ranges
 from polyaurn.base.rng import Purpose, check_seed, key
 from polyaurn.base.threads import Workers, count_threads
-from polyaurn.chain.state import F64, I32, I64
 from polyaurn.corpus.corpus import Corpus, as_corpus
 from polyaurn.corpus.names import Numbered
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import told
-from polyaurn.chain.state import F64
 from polyaurn.files.atomic import check_new_file, new_file
 
 SUFFIXES = (".csv", ".parquet", ".npz")

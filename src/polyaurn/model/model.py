@@ -9,11 +9,9 @@ from typing import Any, Literal, overload
 import numpy as np
 import scipy.sparse as sp
 
+from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.errors import InputError
 from polyaurn.chain.state import (
-    F64,
-    I64,
-    U16,
     Priors,
     State,
     doc_topic_matrix,

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import F64
 
 if TYPE_CHECKING:
     from polyaurn.model.model import TopicModel

@@ -22,11 +22,11 @@ from polyaurn.backends.cpu.collapsed_parts import topic_totals
 from polyaurn.backends.cpu.counts import count
 from polyaurn.backends.cpu.layout import Layout, even_ranges
 from polyaurn.backends.variates import bits, unit
-from polyaurn.base.arrays import empty
+from polyaurn.base.arrays import I64, U16, empty
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Moment, Purpose, key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import I64, U16, Counts, Priors, Work
+from polyaurn.chain.state import Counts, Priors, Work
 
 
 def draw_z(

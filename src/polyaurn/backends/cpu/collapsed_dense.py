@@ -9,10 +9,11 @@ import numpy as np
 from polyaurn.backends.cpu.counts import count
 from polyaurn.backends.cpu.layout import Layout
 from polyaurn.backends.variates import bits, unit
+from polyaurn.base.arrays import I64, U16
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Moment, Purpose, key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import I64, U16, Counts, Priors, Work, topic_word_matrix
+from polyaurn.chain.state import Counts, Priors, Work, topic_word_matrix
 
 
 def draw_z(

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.base.arrays import I64
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Moment
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import I64, Counts, Priors
+from polyaurn.chain.state import Counts, Priors
 
 
 def hold_counts(

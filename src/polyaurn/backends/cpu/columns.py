@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 
 from polyaurn.backends.cpu.layout import Layout
-from polyaurn.base.arrays import empty
+from polyaurn.base.arrays import F64, I64, U16, empty
 from polyaurn.base.compilation import njit
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import F64, I64, U16, Phi
+from polyaurn.chain.state import Phi
 
 HOT = 3  # a column longer than K / HOT also gets a dense row, at most HOT numbers for each nonzero
 WEIGHT_BITS = 31

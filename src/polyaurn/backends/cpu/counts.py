@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from polyaurn.backends.cpu.layout import Layout, block_of
-from polyaurn.base.arrays import empty, release, zeros
+from polyaurn.base.arrays import I32, I64, U16, empty, release, zeros
 from polyaurn.base.compilation import njit
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import I32, I64, NO_TOPIC, U16, Counts, Phi
+from polyaurn.chain.state import NO_TOPIC, Counts, Phi
 
 _PIECE = 1 << 22  # tokens looked at in one go: a corpus on disk need not be in memory
 

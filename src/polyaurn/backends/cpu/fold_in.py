@@ -16,8 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.backends.variates import bits, log_of, unit
+from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.compilation import njit
-from polyaurn.chain.state import F64, I64, U16, Priors, topic_word_mass
+from polyaurn.chain.state import Priors, topic_word_mass
 
 FNV, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 

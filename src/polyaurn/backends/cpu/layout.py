@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyaurn.base.arrays import release
+from polyaurn.base.arrays import I32, I64, U8, U16, U32, release
 from polyaurn.base.compilation import njit
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, below, bits, key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import I32, I64, NO_TOPIC, SHARES, U8, U16, U32, WHOLE
+from polyaurn.chain.state import NO_TOPIC, SHARES, WHOLE
 from polyaurn.corpus.corpus import Corpus
 
 WORD_RANGES = 64  # where floating-point sums depend on the cut

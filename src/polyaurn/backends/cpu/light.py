@@ -26,11 +26,11 @@ from polyaurn.backends.cpu.proposals import (
     from_alias,
     from_document,
 )
-from polyaurn.base.arrays import empty
+from polyaurn.base.arrays import F64, I64, U16, empty
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Moment, Purpose, key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import F64, I64, NO_TOPIC, U16, Counts, Priors, Work
+from polyaurn.chain.state import NO_TOPIC, Counts, Priors, Work
 
 PARTS = 4  # of the documents: every PARTS-th belongs to the same one
 

@@ -25,11 +25,11 @@ from polyaurn.backends.variates import (
     poisson_rate,
     unit,
 )
-from polyaurn.base.arrays import empty
+from polyaurn.base.arrays import F64, I32, I64, U16, empty
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Key, Moment, Purpose, key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import F64, I32, I64, U16, Counts, Phi, Priors
+from polyaurn.chain.state import Counts, Phi, Priors
 
 MOST_INSERTED = 24  # topics that the prior's balls add to a column; longer lists are sorted
 SPARE = 0.5  # room in columns for topics that a column drawn again may have, a word

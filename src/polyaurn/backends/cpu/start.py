@@ -8,10 +8,11 @@ from polyaurn.backends.cpu.columns import from_prior
 from polyaurn.backends.cpu.layout import block_of, clear_other_blocks
 from polyaurn.backends.variates import bits as one_bits
 from polyaurn.backends.variates import unit as one_unit
+from polyaurn.base.arrays import I64, U16
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Moment, Purpose, below, bits, key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import I64, NO_TOPIC, U16, Phi
+from polyaurn.chain.state import NO_TOPIC, Phi
 
 _PIECE = 1 << 20  # tokens drawn at a time, to keep memory small
 

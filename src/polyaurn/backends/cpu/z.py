@@ -20,10 +20,11 @@ from polyaurn.backends.cpu.counts import draw_and_count
 from polyaurn.backends.cpu.layout import Layout, block_of
 from polyaurn.backends.cpu.z_long import draw_documents
 from polyaurn.backends.variates import bits, unit
+from polyaurn.base.arrays import I32, I64, U16
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Moment, Purpose, key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import I32, I64, U16, Counts, Phi, Priors, Work
+from polyaurn.chain.state import Counts, Phi, Priors, Work
 
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _PIECE = np.uint64(64)  # topics of a long column that are summed at once

@@ -19,10 +19,11 @@ from polyaurn.backends.cpu.columns import from_prior
 from polyaurn.backends.cpu.counts import draw_and_count
 from polyaurn.backends.cpu.layout import Layout, block_of
 from polyaurn.backends.cpu.proposals import chance_of, find_topic, from_document
+from polyaurn.base.arrays import I32, I64, U16
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Moment, Purpose, key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import I32, I64, U16, Counts, Phi, Priors, Work
+from polyaurn.chain.state import Counts, Phi, Priors, Work
 
 
 def draw_z(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polyaurn.backends.gpu.sizes import DENSE_AT_ONCE, LANES, LONGEST, PACKED_AT_ONCE, TOKEN_WORDS
-from polyaurn.chain.state import I64
+from polyaurn.base.arrays import I64
 
 EDGES = (32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, LONGEST)  # tokens, at most
 SHARED_BYTES = 48_000  # of a block, which every GPU has; a test sees that no shape takes more

@@ -15,9 +15,8 @@ from polyaurn.backends.cpu.layout import WORD_RANGES, cut_documents, range_words
 from polyaurn.backends.gpu import toolkit
 from polyaurn.backends.gpu.buckets import LONG_BYTES, make_buckets
 from polyaurn.backends.gpu.sizes import LONGEST, SCRATCH_BYTES
-from polyaurn.base.arrays import release
+from polyaurn.base.arrays import I64, U16, release
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import I64, U16
 from polyaurn.corpus.corpus import Corpus
 
 TOKEN_BYTES = 10

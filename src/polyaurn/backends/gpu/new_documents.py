@@ -7,10 +7,10 @@ import numpy as np
 
 from polyaurn.backends.cpu.fold_in import Topics, average_documents
 from polyaurn.backends.gpu import fold_in, toolkit
+from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import F64, I64
 from polyaurn.model.inference import Known, document_ranges
 
 _WARPS_A_BLOCK = 4

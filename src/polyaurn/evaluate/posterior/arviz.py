@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import I64
 
 if TYPE_CHECKING:
     from polyaurn.evaluate.posterior.result import Posterior

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import F64
 
 LEAST_DRAWS = 4
 

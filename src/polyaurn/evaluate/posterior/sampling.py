@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, key
 from polyaurn.base.threads import Workers, count_threads
 from polyaurn.chain.loop import sweeps
 from polyaurn.chain.state import (
-    F64,
-    I64,
     Info,
     Priors,
     State,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import I64
 from polyaurn.model.tables.checks import (
     check_a_document_each,
     check_topics_asked,

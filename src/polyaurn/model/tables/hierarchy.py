@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import F64
 from polyaurn.model.distance import topic_distances
 from polyaurn.model.tables.checks import check_count, is_whole
 from polyaurn.model.tables.frames import Columns, frame

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import I64
 from polyaurn.model.tables.checks import check_topic
 
 if TYPE_CHECKING:

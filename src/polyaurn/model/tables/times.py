@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import I64
 from polyaurn.model.tables.checks import is_whole
 
 CALENDAR = {"year": "Y", "month": "M", "week": "W", "day": "D", "hour": "h"}

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.base.arrays import F64, I64
 from polyaurn.base.version import __version__
-from polyaurn.chain.state import F64, I64
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.exchange.parts import check_belongs, fitted, need_documents
 from polyaurn.model.model import TopicModel

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import I64
 from polyaurn.model.model import TopicModel
 
 MOST_STEPS = 60  # of the time axis

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.chain.state import F64, I64
+from polyaurn.base.arrays import F64, I64
 
 ASPECT = 0.72  # height of the map, its width being 1
 _FILLED = 0.2  # share of the map that circles cover

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.chain.state import F64, I64
+from polyaurn.base.arrays import F64, I64
 from polyaurn.model.model import TopicModel
 
 LAMBDAS = np.linspace(0.0, 1.0, 11)  # where the page's slider stops

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.base.arrays import I64
 from polyaurn.base.rng import Purpose, bits, key
-from polyaurn.chain.state import I64
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.model.model import TopicModel
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.chain.state import F64
+from polyaurn.base.arrays import F64
 from polyaurn.evaluate.diagnostics import effective_sample_size
 
 MOST_POINTS = 400

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import betainc
 
-from polyaurn.chain.state import F64
+from polyaurn.base.arrays import F64
 
 WEIGHTS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
