@@ -1,6 +1,6 @@
 """Draw the pictures of the documentation (needs matplotlib).
 
-python docs/pictures.py demo       topics of Python's documentation, and how they were found
+python docs/pictures.py demo       topics of Python's documentation, and two training traces
 python docs/pictures.py algorithm  a sweep: counts, the two draws of Phi, and one token
 python docs/pictures.py compare    samplers on KOS, from benchmarks/results/compare-kos-50.json
 """
@@ -27,11 +27,11 @@ def algorithm() -> None:
     *_, (state, _) = polyaurn.sweeps(corpus, K, max_iter=200, random_state=1, **plain)
     phi = phi_matrix(state.phi, K).toarray()
     n = topic_word_matrix(state.counts, K).toarray()
-    chance = np.random.default_rng(0)
-    dirichlet = np.array([chance.dirichlet(row + beta) for row in n])
+    rng = np.random.default_rng(0)
+    dirichlet = np.array([rng.dirichlet(row + beta) for row in n])
     figure, axes = plt.subplots(2, 2, figsize=(11, 6), layout="constrained")
     panels = {
-        "n, tokens of each topic (row) and word": n,
+        "n: tokens by topic (row) and word (column)": n,
         "Phi from the Dirichlet: a number in every cell": np.maximum(dirichlet, 1e-9),
         "Phi as Poisson counts: most cells are empty": phi,
     }
@@ -49,7 +49,7 @@ def algorithm() -> None:
     last = axes[1, 1]
     prior, rest = 0.1 * phi[:, v], m * phi[:, v]
     last.bar(range(K), prior, color=COLOURS[1], label="phi alpha, the same for the whole word")
-    last.bar(range(K), rest, bottom=prior, color=COLOURS[0], label="phi m, of this document")
+    last.bar(range(K), rest, bottom=prior, color=COLOURS[0], label="phi m, for this document")
     last.set_title(
         f"One token: {int((m > 0).sum())} topics in its document, {int((phi[:, v] > 0).sum())} of "
         f"its word, {int((rest > 0).sum())} in both",
@@ -73,7 +73,7 @@ def compare() -> None:
         for ax, x in zip(axes, ("seconds", "sweep"), strict=True):
             label = f"{name} ({sampler['law']})"
             ax.plot([p[x] for p in sampler["points"]], levels, color=colour, label=label)
-    axes[0].set(xlabel="seconds of sampling", ylabel="log posterior a token", ylim=(-8.6, None))
+    axes[0].set(xlabel="seconds of sampling", ylabel="log posterior per token", ylim=(-8.6, None))
     axes[1].set(xlabel="sweeps", xlim=(0, 400))
     axes[1].legend(frameon=False, loc="lower right")
     for ax in axes:
@@ -106,7 +106,7 @@ def demo() -> None:
             label=sampler,
             color=colour,
         )
-    left.set(xlabel="seconds of sampling", ylabel="log posterior a token")
+    left.set(xlabel="seconds of sampling", ylabel="log posterior per token")
     left.legend(frameon=False, loc="lower right")
     left.spines[["top", "right"]].set_visible(False)
     model = fitted["polya-urn"].model_
