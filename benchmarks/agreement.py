@@ -15,7 +15,8 @@ import numpy as np
 from common import open_corpus, write_result
 from polyaurn import sweeps
 from polyaurn.backends.cpu.log_posterior import score_documents
-from polyaurn.chain.state import doc_topic_matrix, make_priors
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import doc_topic_matrix
 from polyaurn.evaluate.diagnostics import log_posterior
 
 ALPHA, BETA = 0.1, 0.01

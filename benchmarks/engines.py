@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from polyaurn import Corpus, sweeps
-from polyaurn.backends.registry import SAMPLERS
-from polyaurn.chain.state import State, make_priors, topic_word_matrix
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.samplers import SAMPLERS
+from polyaurn.chain.state import State, topic_word_matrix
 
 ALPHA, BETA = 0.1, 0.01
 RIVALS = tuple(name for name in SAMPLERS if name != "polya-urn")  # by their own names
@@ -154,17 +155,14 @@ def make_engine(
 
 def score(ptr: np.ndarray, word: np.ndarray, z: np.ndarray, topics: int, corpus: Corpus) -> float:
     """Return log p(w, z) of a peer's state, by our own function."""
-    from polyaurn.backends.registry import load_kernels
-    from polyaurn.base.threads import Workers
-    from polyaurn.evaluate.diagnostics import log_posterior
+    from polyaurn.backends.registry import load_steps
 
     order = np.lexsort((word, np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))))
     same = Corpus(ptr, word[order].astype(np.int32), corpus.vocab)
     z = z[order].astype(np.uint16)
-    kernels = load_kernels("polya-urn")
-    counts = kernels.count(kernels.make_layout(same, topics), z, Workers(1))
+    steps = load_steps("polya-urn")(same, topics)
     priors = make_priors(ALPHA, BETA, topics, corpus.n_words)
-    return log_posterior(same, State(z, counts, 0), priors)
+    return float(steps.log_posterior(State(z, steps.count(z), priors)))
 
 
 def _smooth(n: np.ndarray) -> np.ndarray:

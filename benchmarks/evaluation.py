@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from common import open_corpus, write_result
 from engines import ALPHA, BETA, make_engine
 from polyaurn import Corpus, TopicModel
-from polyaurn.chain.state import make_priors
+from polyaurn.chain.priors import make_priors
 from polyaurn.evaluate import coherence, document_completion, left_to_right
 
 

@@ -16,13 +16,15 @@ import numpy as np
 from numba import float64, int64, uint16
 
 import polyaurn
-import polyaurn.backends.registry
 from common import write_result
 from polyaurn.backends.gpu import toolkit
 from polyaurn.backends.gpu.toolkit import cuda
 from polyaurn.backends.gpu.variates import below, bits, unit
+from polyaurn.backends.registry import load_steps
 from polyaurn.base.rng import Purpose, key
-from polyaurn.chain.state import State, make_priors
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import State
+from polyaurn.chain.steps import Address
 
 TOPICS, CONCENTRATION, ZIPF, SHIFT = 500, 3000.0, 1.02, 8.0
 RESTAURANT, NOISE = 5.0, 0.1
@@ -96,22 +98,21 @@ def generate(D: int, V: int, seed: int = 1):
 def time_sweeps(corpus, K: int, z, n_sweeps: int, sampler: str = "polya-urn"):
     """Return what every sweep took, in milliseconds of CUDA events, and how sparse it was."""
     xp = toolkit.array_module()
-    kernels = polyaurn.backends.registry.load_kernels(sampler, device="gpu")
+    steps = load_steps(sampler, "gpu")(corpus, K)
     priors = make_priors(0.1, 0.01, K, corpus.n_words)
-    layout = kernels.make_layout(corpus, K)
     if z is None:
-        z = kernels.start(layout, 0)
-    state = State(z, kernels.count(layout, z), 0)
+        z = steps.start(0)
+    state = State(z, steps.count(z), priors)
     trace = []
     for t in range(n_sweeps):
         events = [xp.cuda.Event() for _ in range(3)]
         events[0].record()
-        phi = kernels.draw_phi(layout, state.counts, priors, 0, t)
+        phi = steps.draw_phi(state.counts, priors, Address(0, t))
         events[1].record()
-        z, counts, work = kernels.draw_z(layout, state.z, phi, priors, 0, t)
+        z, counts, work = steps.draw_z(state.z, phi, priors, Address(0, t))
         events[2].record()
         events[2].synchronize()
-        state = State(z, counts, t + 1)
+        state = State(z, counts, priors, t + 1)
         phi_ms, z_ms = (xp.cuda.get_elapsed_time(a, b) for a, b in pairwise(events))
         trace.append(
             {
@@ -132,7 +133,7 @@ def time_sweeps(corpus, K: int, z, n_sweeps: int, sampler: str = "polya-urn"):
         "phi_ms": float(np.median([sweep["phi_ms"] for sweep in last])),
         "tokens_per_second": corpus.n_tokens / ms * 1e3,
         "bytes_per_token": used / corpus.n_tokens,
-        "log_posterior_per_token": kernels.log_posterior(layout, state, priors) / corpus.n_tokens,
+        "log_posterior_per_token": steps.log_posterior(state) / corpus.n_tokens,
         "trace": trace,
     }
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from polyaurn import exchange as exchange
     from polyaurn import plots as plots
     from polyaurn.base.errors import InputError
-    from polyaurn.chain.loop import sweeps
     from polyaurn.corpus.conversion import import_corpus
     from polyaurn.corpus.corpus import Corpus
     from polyaurn.corpus.readers import read_corpus
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from polyaurn.pages.report import write_report
     from polyaurn.studies.compare import compare
     from polyaurn.studies.topic_grid import topic_grid
+    from polyaurn.training.sweeps import sweeps
 
 _HOME = {
     "Corpus": "polyaurn.corpus.corpus",
@@ -36,7 +36,7 @@ _HOME = {
     "import_corpus": "polyaurn.corpus.conversion",
     "load": "polyaurn.model.storage",
     "read_corpus": "polyaurn.corpus.readers",
-    "sweeps": "polyaurn.chain.loop",
+    "sweeps": "polyaurn.training.sweeps",
     "topic_grid": "polyaurn.studies.topic_grid",
     "write_report": "polyaurn.pages.report",
 }

@@ -12,7 +12,8 @@ import numpy as np
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import check_seed
-from polyaurn.chain.state import check_topics, make_priors
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import check_topics
 from polyaurn.corpus.corpus import Corpus
 
 _PACKAGES = ("numpy", "scipy", "sklearn")

@@ -10,10 +10,14 @@ from scipy import stats
 
 import polyaurn.backends.cpu
 from polyaurn import Corpus, InputError, datasets, sweeps
-from polyaurn.backends.registry import REFERENCES, SAMPLERS, THREAD_FREE, load_kernels
+from polyaurn.backends.reference import REFERENCES
+from polyaurn.backends.registry import load_steps
 from polyaurn.base.rng import Purpose, bits, key
 from polyaurn.base.threads import Workers, count_threads
-from polyaurn.chain.state import State, check_invariants, make_priors, phi_matrix, topic_word_matrix
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.samplers import SAMPLERS, THREAD_FREE
+from polyaurn.chain.state import State, check_invariants, phi_matrix, topic_word_matrix
+from polyaurn.chain.steps import Address
 from support.faults import alpha_doubled, cumulative_sum_as_score, own_token_kept, plant
 from support.p_values import UNLIKELY, chi_square_p
 
@@ -45,16 +49,16 @@ def test_same_bytes_as_the_reference(sampler, D, V, K, beta, largest):
     corpus = make_corpus(D, V, largest)
     rng = np.random.default_rng(0)
     priors = make_priors(rng.gamma(1.0, 0.3, K) + 0.01, rng.gamma(5.0, beta / 5, V), K, V)
-    fast, plain = load_kernels(sampler), load_kernels(sampler, reference=True)
-    fast_layout, plain_layout = fast.make_layout(corpus, K), plain.make_layout(corpus, K)
     with Workers(2) as workers:
-        z = fast.start(fast_layout, 3)
+        fast, plain = load_steps(sampler)(corpus, K, workers), REFERENCES[sampler](corpus, K)
+        z = fast.start(3)
         for sweep in range(5):
-            n, n_plain = fast.count(fast_layout, z, workers), plain.count(plain_layout, z)
+            address = Address(3, sweep)
+            n, n_plain = fast.count(z), plain.count(z)
             assert (topic_word_matrix(n, K) != topic_word_matrix(n_plain, K)).nnz == 0
-            check_invariants(corpus.word, V, K, State(z, n, sweep))
-            phi = fast.draw_phi(fast_layout, n, priors, 3, sweep, workers)
-            phi_plain = plain.draw_phi(plain_layout, n_plain, priors, 3, sweep)
+            check_invariants(corpus.word, V, K, State(z, n, priors, sweep))
+            phi = fast.draw_phi(n, priors, address)
+            phi_plain = plain.draw_phi(n_plain, priors, address)
             for name in ("weight", "topic", "prior"):
                 for v in range(V):
                     column = getattr(phi, name)[phi.first[v] : phi.last[v]]
@@ -62,10 +66,8 @@ def test_same_bytes_as_the_reference(sampler, D, V, K, beta, largest):
                     assert column.tolist() == same.tolist(), (name, v)
             assert phi.sigma_a.tolist() == phi_plain.sigma_a.tolist()
             assert np.allclose(phi_matrix(phi, K).sum(axis=1), 1.0, atol=1e-6)
-            z_plain, n_plain, work_plain = plain.draw_z(
-                plain_layout, z, phi_plain, priors, 3, sweep
-            )
-            z, n, work = fast.draw_z(fast_layout, z, phi, priors, 3, sweep, workers)
+            z_plain, n_plain, work_plain = plain.draw_z(z, phi_plain, priors, address)
+            z, n, work = fast.draw_z(z, phi, priors, address)
             assert z.tobytes() == z_plain.tobytes()
             assert (topic_word_matrix(n, K) != topic_word_matrix(n_plain, K)).nnz == 0
             assert work == work_plain
@@ -74,16 +76,14 @@ def test_same_bytes_as_the_reference(sampler, D, V, K, beta, largest):
 @pytest.mark.parametrize("sampler", REFERENCES)
 @pytest.mark.parametrize("fault", [own_token_kept, alpha_doubled, cumulative_sum_as_score])
 def test_the_contract_sees_a_broken_z_step(sampler, fault, small):
-    plain = load_kernels(sampler, reference=True)
-    priors = make_priors(0.1, 0.01, 4, small.n_words)
-    workers = Workers(1)
+    priors, address = make_priors(0.1, 0.01, 4, small.n_words), Address(0, 0)
     drawn = {}
-    for name, kernels in {"right": load_kernels(sampler), "wrong": fault(sampler)}.items():
-        layout = kernels.make_layout(small, 4)
-        z = kernels.start(layout, 0)
-        phi = kernels.draw_phi(layout, kernels.count(layout, z, workers), priors, 0, 0, workers)
-        drawn[name], _, _ = kernels.draw_z(layout, z, phi, priors, 0, 0, workers)
-    oracle, _, _ = plain.draw_z(plain.make_layout(small, 4), z, phi, priors, 0, 0)
+    for name, made in {"right": load_steps(sampler), "wrong": fault(sampler)}.items():
+        steps = made(small, 4)
+        z = steps.start(0)
+        phi = steps.draw_phi(steps.count(z), priors, address)
+        drawn[name], _, _ = steps.draw_z(z, phi, priors, address)
+    oracle, _, _ = REFERENCES[sampler](small, 4).draw_z(z, phi, priors, address)
     assert (drawn["right"] == oracle).all()
     assert (drawn["wrong"] != oracle).mean() > 0.01
 
@@ -185,11 +185,11 @@ def redrawn_columns(urn):
     """Draw the column of a word seen once, many times; return p-values of its total and spread."""
     corpus = Corpus.from_matrix([[1, 0], [0, 300]])
     K, beta = 4, 0.1
-    kernels, workers = load_kernels("polya-urn"), Workers(1)
-    layout = kernels.make_layout(corpus, K)
+    steps = load_steps("polya-urn")(corpus, K)
+    layout, workers = steps.layout, steps.workers
     priors = make_priors(0.1, beta, K, 2)
     z = np.arange(301, dtype=np.uint16) % K
-    counts = kernels.count(layout, z, workers)
+    counts = steps.count(z)
     totals, topics = [], []
     for sweep in range(6000):
         balls = urn.draw_ball_counts(layout, priors, 0, sweep, workers)
@@ -235,7 +235,7 @@ def test_an_empty_column_spread_over_all_topics_is_seen():
 
 def test_unknown_samplers_and_threads():
     with pytest.raises(InputError, match="'polya-urn', 'partially-collapsed', 'polya-urn-mh'"):
-        load_kernels("gibbs")
+        load_steps("gibbs")
     assert count_threads(None) == 1
     assert count_threads(3) == 3
     assert count_threads(-1) >= 1
@@ -246,8 +246,7 @@ def test_unknown_samplers_and_threads():
 
 def test_start_is_uniform():
     corpus = Corpus.from_matrix([[40_000]])
-    kernels = load_kernels("polya-urn")
-    z = kernels.start(kernels.make_layout(corpus, 7), 1)
+    z = load_steps("polya-urn")(corpus, 7).start(1)
     assert chi_square_p(np.bincount(z, minlength=7), np.ones(7) / 7) > UNLIKELY
     first = int(bits(key(1, 0, Purpose.START), 0)) * 7 >> 64
     assert z[0] == first

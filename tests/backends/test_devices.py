@@ -14,17 +14,17 @@ import pytest
 
 import polyaurn
 from polyaurn import LDA, InputError
-from polyaurn.backends.devices import check_device, missing_for_gpu
 from polyaurn.backends.gpu import toolkit
 from polyaurn.backends.gpu.failures import failures_named, guarded
-from polyaurn.backends.gpu.tickets import DevicePhi
-from polyaurn.backends.registry import load_kernels
+from polyaurn.backends.gpu.held import DevicePhi
+from polyaurn.backends.registry import BACKENDS, check_device
 from polyaurn.base.errors import DeviceError, DeviceWarning
-from polyaurn.chain.loop import sweeps
-from polyaurn.chain.state import make_priors, on_host
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import on_host
 from polyaurn.model.model import TopicModel
 from polyaurn.model.storage import CONFIG, TIMED, TIMINGS
 from polyaurn.training.checkpoints import FOLDER
+from polyaurn.training.sweeps import sweeps
 from support.gpu_fake import DRIVER, OUT_OF_MEMORY, RUNTIME, installed
 
 SETTINGS = {
@@ -44,7 +44,9 @@ def gpu(monkeypatch):
 
 @pytest.fixture
 def no_gpu(monkeypatch):
-    monkeypatch.setattr("polyaurn.backends.devices.missing_for_gpu", lambda: "there is none here")
+    monkeypatch.setattr(
+        "polyaurn.backends.gpu.backend.GPU.missing", lambda self: "there is none here"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,9 @@ def stop_at(sweep):
 @pytest.mark.parametrize("absent", ["numba_cuda", "cupy"])
 def test_a_package_that_is_missing_is_named(monkeypatch, absent):
     there = {"numba_cuda", "cupy"} - {absent}
-    monkeypatch.setattr("polyaurn.backends.devices.find_spec", lambda name: name in there or None)
+    monkeypatch.setattr(
+        "polyaurn.backends.gpu.backend.find_spec", lambda name: name in there or None
+    )
     package = {"numba_cuda": "numba-cuda", "cupy": "CuPy"}[absent]
     with pytest.raises(InputError) as refused:
         check_device("gpu")
@@ -97,7 +101,7 @@ def with_driver(monkeypatch, count):
     """Let both packages be there, and count the GPUs as a function does."""
     runtime = SimpleNamespace(getDeviceCount=count)
     module = SimpleNamespace(cuda=SimpleNamespace(runtime=runtime))
-    monkeypatch.setattr("polyaurn.backends.devices.find_spec", lambda name: True)
+    monkeypatch.setattr("polyaurn.backends.gpu.backend.find_spec", lambda name: True)
     monkeypatch.setattr("polyaurn.backends.gpu.toolkit.cupy", lambda: module)
 
 
@@ -106,7 +110,7 @@ def test_a_missing_driver_and_a_missing_gpu_are_told_apart(monkeypatch):
         raise RUNTIME("cudaErrorInsufficientDriver: CUDA driver is insufficient\nand more")
 
     with_driver(monkeypatch, no_driver)
-    assert missing_for_gpu() == (
+    assert BACKENDS["gpu"].missing() == (
         "there is no NVIDIA GPU or no driver for one "
         "(cudaErrorInsufficientDriver: CUDA driver is insufficient)"
     )
@@ -126,7 +130,7 @@ def test_packages_that_do_not_load_are_told(monkeypatch, said):
     monkeypatch.setattr("polyaurn.backends.gpu.toolkit.cupy", broken)
     first = "libnvrtc.so.13: no such file" if said else "ImportError"
     lacking = f"its packages cannot be loaded ({first}; pip install 'polyaurn[gpu]' brings them)"
-    assert missing_for_gpu() == lacking
+    assert BACKENDS["gpu"].missing() == lacking
     with pytest.warns(DeviceWarning, match="cannot be loaded"):
         assert check_device("auto") == "cpu"
 
@@ -283,7 +287,7 @@ def test_a_failed_run_goes_on_on_the_cpu(gpu, corpus, tmp_path, fault):
     what = "ran out of memory" if isinstance(error, MemoryError) else "failed"
     assert str(said.value) == (
         f"The GPU {what} ({error}). The run is kept in '{tmp_path / 'm'}' as it was after sweep "
-        f"{kept}; go on from there with resume=True (--resume) and device='cpu' (--device cpu)."
+        f"{kept}; resume it with resume=True (--resume) and device='cpu' (--device cpu)."
     )
     assert hasattr(failed, "model_") == (kept == 12)
     again = lda("cpu", tmp_path / "m", resume=True).fit(corpus)
@@ -298,7 +302,7 @@ def test_a_lost_gpu_leaves_the_last_checkpoint(gpu, corpus, tmp_path, at):
     with pytest.raises(DeviceError, match=r"The GPU failed \(cudaErrorDevicesUnavailable") as said:
         lda("gpu", folder, checkpoint_every=5, resume=True).fit(corpus)
     kept = 6 if at[0] == "copy" else 10
-    assert f"after sweep {kept}; go on" in str(said.value)
+    assert f"after sweep {kept}; resume it" in str(said.value)
     again = lda("cpu", folder, resume=True).fit(corpus)
     assert told(again.model_) == told(lda().fit(corpus).model_)
 
@@ -307,7 +311,7 @@ def test_failures_with_nothing_to_go_on_from(gpu, corpus, tmp_path):
     gpu.faults["draw_z", 0] = OUT_OF_MEMORY("Out of memory")
     with pytest.raises(DeviceError, match=r"no checkpoint yet; train again with device='cpu'"):
         lda("gpu", tmp_path / "m").fit(corpus)
-    with pytest.raises(DeviceError, match="with a 'checkpoint' folder it could go on"):
+    with pytest.raises(DeviceError, match="with a 'checkpoint' folder it could be resumed"):
         lda("gpu").fit(corpus)
     again = lda("cpu", tmp_path / "m", resume=True).fit(corpus)
     assert told(again.model_) == told(lda().fit(corpus).model_)
@@ -368,11 +372,9 @@ def test_small_grids_are_no_matter_for_a_warning():
         warnings.warn("Grid size 1 will likely result in GPU under-utilization", stacklevel=2)
         return layout
 
-    kernels = guarded(load_kernels("polya-urn")._replace(draw_phi=draw_phi))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert kernels.draw_phi(5) == 5
-    assert kernels.log_posterior is None
+        assert guarded(draw_phi)(5) == 5
 
 
 # At the command line
@@ -396,11 +398,13 @@ def test_auto_says_so_in_a_line(no_gpu, run, texts, tmp_path):
     assert json.loads(out)["sweeps"] == 12
     train(run, texts, "--out", "b")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    code, _, err = run("sweep", texts, "-k", 2, "--seeds", 1, "--sweeps", 3, "--device", "auto")
+    code, _, err = run(
+        "choose-topics", texts, "-k", 2, "--seeds", 1, "--sweeps", 3, "--device", "auto"
+    )
     assert (code, err.count(note)) == (0, 1)
 
 
-@pytest.mark.parametrize("command", ["train", "sweep", "demo"])
+@pytest.mark.parametrize("command", ["train", "choose-topics", "demo"])
 def test_without_a_gpu_one_sentence_and_2(no_gpu, run, texts, tmp_path, command):
     corpus = () if command == "demo" else (texts,)
     code, out, err = run(command, *corpus, "--device", "gpu", "--out", "m")
@@ -434,7 +438,7 @@ def test_a_failure_at_the_command_line(gpu, run, texts, tmp_path):
     )
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("polyaurn: The GPU ran out of memory (Out of memory allocating 5 bytes).")
-    assert f"kept in '{tmp_path / 'm'}' as it was after sweep 6; go on from there" in err
+    assert f"kept in '{tmp_path / 'm'}' as it was after sweep 6; resume it" in err
     assert "--resume" in err
     assert "--device cpu" in err
     assert train(run, texts, "--device", "gpu", "--out", "m", "-q")[0] == 2  # a run is there

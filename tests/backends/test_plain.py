@@ -11,12 +11,15 @@ from scipy.special import ndtri
 from polyaurn import Corpus
 from polyaurn.backends import reference
 from polyaurn.backends import variates as chance
-from polyaurn.backends.registry import REFERENCES, load_kernels
+from polyaurn.backends.reference import REFERENCES
+from polyaurn.backends.registry import load_steps
 from polyaurn.backends.tables import poisson_tables
 from polyaurn.base.rng import Purpose, bits, key
-from polyaurn.chain.state import State, make_priors, topic_word_matrix
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import State, topic_word_matrix
+from polyaurn.chain.steps import Address
 from polyaurn.evaluate.diagnostics import log_posterior
-from support.chains import ONE, log_joint
+from support.chains import log_joint
 
 pytestmark = pytest.mark.plain
 
@@ -34,22 +37,21 @@ pytestmark = pytest.mark.plain
 )
 def test_corners_give_the_bytes_of_the_reference(sampler, counts, K, beta, sweeps):
     corpus = Corpus.from_matrix(counts)
-    fast, plain = load_kernels(sampler), load_kernels(sampler, reference=True)
+    fast, plain = load_steps(sampler)(corpus, K), REFERENCES[sampler](corpus, K)
     priors = make_priors(0.2, beta, K, corpus.n_words)
-    layout, plain_layout = fast.make_layout(corpus, K), plain.make_layout(corpus, K)
-    z = fast.start(layout, 0)
+    z = fast.start(0)
     for t in range(sweeps):
-        counted = fast.count(layout, z, ONE)
-        phi = fast.draw_phi(layout, counted, priors, 0, t, ONE)
-        same = plain.draw_phi(plain_layout, plain.count(plain_layout, z), priors, 0, t)
+        address = Address(0, t)
+        phi = fast.draw_phi(fast.count(z), priors, address)
+        same = plain.draw_phi(plain.count(z), priors, address)
         assert phi.sigma_a.tobytes() == same.sigma_a.tobytes()
-        new, counted, work = fast.draw_z(layout, z, phi, priors, 0, t, ONE)
-        oracle, same_counts, same_work = plain.draw_z(plain_layout, z, same, priors, 0, t)
+        new, counted, work = fast.draw_z(z, phi, priors, address)
+        oracle, same_counts, same_work = plain.draw_z(z, same, priors, address)
         assert new.tobytes() == oracle.tobytes()
         assert (topic_word_matrix(counted, K) != topic_word_matrix(same_counts, K)).nnz == 0
         assert work == same_work
         z = new
-    state = State(z, fast.count(layout, z, ONE), sweeps)
+    state = State(z, fast.count(z), priors, sweeps)
     expected = log_joint(corpus, z, priors)
     assert log_posterior(corpus, state, priors) == pytest.approx(expected, rel=1e-9)
 

@@ -5,12 +5,14 @@ import pytest
 
 from polyaurn import LDA, Corpus, InputError, datasets, sweeps
 from polyaurn.backends.cpu import light, proposals
-from polyaurn.backends.registry import SAMPLERS, THREAD_FREE, load_kernels
+from polyaurn.backends.registry import load_steps
 from polyaurn.base.rng import Purpose, bits, key, unit
 from polyaurn.chain import loop as sampler
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.samplers import SAMPLERS, THREAD_FREE
 from polyaurn.chain.schedule import Plan
-from polyaurn.chain.state import State, check_invariants, make_priors
-from support.chains import ONE
+from polyaurn.chain.state import check_invariants
+from support.chains import begin
 from support.p_values import UNLIKELY, chi_square_p
 
 RIVALS = [name for name in SAMPLERS if name not in ("polya-urn", "partially-collapsed")]
@@ -89,15 +91,12 @@ def test_counts_stay_those_of_the_topics(name, counts, K, monkeypatch):
 
 @pytest.mark.parametrize("name", RIVALS)
 def test_a_state_is_left_as_it_is(name, small):
-    kernels = load_kernels(name)
-    layout = kernels.make_layout(small, 6)
-    z = kernels.start(layout, 0)
-    before = State(z, kernels.count(layout, z, ONE), 0)
+    steps = load_steps(name)(small, 6)
+    before = begin(steps, make_priors(0.1, 0.01, 6, small.n_words))
     bytes_before = [part.tobytes() for part in (before.z, *before.counts)]
-    priors = make_priors(0.1, 0.01, 6, small.n_words)
-    after, _ = sampler.sweep(layout, before, priors, kernels, 0, ONE)
+    after, _ = sampler.sweep(before, steps, sampler.PLAIN, 0)
     assert [part.tobytes() for part in (before.z, *before.counts)] == bytes_before
-    assert after.z.tobytes() != z.tobytes()
+    assert after.z.tobytes() != before.z.tobytes()
     check_invariants(small.word, small.n_words, 6, after)
 
 
@@ -153,12 +152,10 @@ def test_proposals_grow_and_refresh_as_the_urn_does(monkeypatch):
     ends = set()
     for threads in (1, 3):
         with Workers(threads) as workers:
-            kernels = load_kernels("polya-urn-mh")
-            made = kernels.make_layout(corpus, 5, workers)
-            z = kernels.start(made, 0, np.flatnonzero(made.share <= 8))
-            state = State(z, kernels.count(made, z, workers), 0, share=8)
+            steps = load_steps("polya-urn-mh")(corpus, 5, workers)
+            state = begin(steps, priors, 0, 8)
             for plan in (Plan(8), Plan(32), Plan(64, 3), Plan(64, 3), Plan(64, 2)):
-                state, _ = sampler.sweep(made, state, priors, kernels, 0, workers, plan)
+                state, _ = sampler.sweep(state, steps, plan, 0)
                 check_invariants(corpus.word, corpus.n_words, 5, state)
         ends.add(state.z.tobytes())
     assert len(ends) == 1

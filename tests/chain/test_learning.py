@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, datasets, load, sweeps
-from polyaurn.backends.registry import load_kernels
-from polyaurn.base.threads import Workers
-from polyaurn.chain.learning import learn_alpha, learn_beta, learn_priors
-from polyaurn.chain.state import make_priors
+from polyaurn.backends.registry import load_steps
+from polyaurn.chain.priors import learn_alpha, learn_beta, learn_priors, make_priors
 from support.chains import log_joint
 
 ALPHA = np.array([0.05, 0.2, 0.8, 0.1])
@@ -27,8 +25,7 @@ def drawn():
         np.arange(D + 1) * length, word[order].astype(np.int32), [f"w{v}" for v in range(V)]
     )
     z = z[order].astype(np.uint16)
-    kernels = load_kernels("polya-urn")
-    return corpus, z, kernels.count(kernels.make_layout(corpus, K), z, Workers(1))
+    return corpus, z, load_steps("polya-urn")(corpus, K).count(z)
 
 
 def test_the_priors_that_drew_the_data_are_found(drawn):

@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from polyaurn import Corpus, sweeps
-from polyaurn.backends.registry import REFERENCES, SAMPLERS, THREAD_FREE, load_kernels
+from polyaurn.backends.reference import REFERENCES
+from polyaurn.backends.registry import load_steps
 from polyaurn.base.threads import Workers
 from polyaurn.chain import loop as sampler
-from polyaurn.chain.state import State, make_priors, topic_word_matrix
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.samplers import SAMPLERS, THREAD_FREE
+from polyaurn.chain.state import State, topic_word_matrix
+from polyaurn.chain.steps import Address
 from polyaurn.evaluate.diagnostics import log_posterior
-from support.chains import ONE
 from support.faults import counts_of_a_thread_dropped
 
 SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, database=None)
@@ -39,16 +42,15 @@ prior = st.floats(1e-3, 5.0)
 @SETTINGS
 @given(corpora(), topics, prior, prior, st.integers(0, 99), st.sampled_from(list(REFERENCES)))
 def test_compiled_kernels_are_the_reference(corpus, K, alpha, beta, seed, name):
-    fast, plain = load_kernels(name), load_kernels(name, reference=True)
+    fast, plain = load_steps(name)(corpus, K), REFERENCES[name](corpus, K)
     priors = make_priors(alpha, beta, K, corpus.n_words)
-    layout, plain_layout = fast.make_layout(corpus, K), plain.make_layout(corpus, K)
-    z = fast.start(layout, seed)
-    counts = fast.count(layout, z, ONE)
-    phi = fast.draw_phi(layout, counts, priors, seed, 1, ONE)
-    same = plain.draw_phi(plain_layout, plain.count(plain_layout, z), priors, seed, 1)
+    address = Address(seed, 1)
+    z = fast.start(seed)
+    phi = fast.draw_phi(fast.count(z), priors, address)
+    same = plain.draw_phi(plain.count(z), priors, address)
     assert phi.sigma_a.tobytes() == same.sigma_a.tobytes()
-    new, counted, work = fast.draw_z(layout, z, phi, priors, seed, 1, ONE)
-    oracle, same_counts, same_work = plain.draw_z(plain_layout, z, same, priors, seed, 1)
+    new, counted, work = fast.draw_z(z, phi, priors, address)
+    oracle, same_counts, same_work = plain.draw_z(z, same, priors, address)
     assert new.tobytes() == oracle.tobytes()
     assert (topic_word_matrix(counted, K) != topic_word_matrix(same_counts, K)).nnz == 0
     assert work == same_work
@@ -65,15 +67,15 @@ def test_threads_never_matter(corpus, K, threads, name):
 @SETTINGS
 @given(corpora(), topics, st.randoms(use_true_random=False))
 def test_log_posterior_does_not_depend_on_the_order_of_documents(corpus, K, random):
-    kernels = load_kernels("polya-urn")
+    made = load_steps("polya-urn")
     priors = make_priors(0.1, 0.01, K, corpus.n_words)
-    z = kernels.start(kernels.make_layout(corpus, K), 0)
+    z = made(corpus, K).start(0)
     order = list(range(corpus.n_documents))
     random.shuffle(order)
     shuffled = corpus.select(order)
     moved = np.concatenate([z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]] for d in order])
     levels = [
-        log_posterior(c, State(t, kernels.count(kernels.make_layout(c, K), t, ONE), 0), priors)
+        log_posterior(c, State(t, made(c, K).count(t), priors), priors)
         for c, t in ((corpus, z), (shuffled, moved))
     ]
     assert levels[0] == pytest.approx(levels[1], rel=1e-12)
@@ -109,7 +111,7 @@ def test_extremes_keep_the_invariants(name, counts, K, monkeypatch):
 
 def test_the_invariant_checker_is_switched_on_by_the_environment(small, monkeypatch):
     monkeypatch.setattr(
-        sampler, "load_kernels", lambda name, mh_steps, device: counts_of_a_thread_dropped(name)
+        "polyaurn.training.sweeps.load_steps", lambda name, _: counts_of_a_thread_dropped(name)
     )
     *_, (state, _) = sweeps(small, 3, max_iter=2)
     assert state.sweep == 2, "without the checker the fault goes unseen"

@@ -5,13 +5,16 @@ import pytest
 
 from polyaurn import LDA, Corpus, InputError, datasets, sweeps
 from polyaurn.backends.cpu import layout
-from polyaurn.backends.registry import EXACT, REFERENCES, load_kernels
+from polyaurn.backends.reference import REFERENCES
+from polyaurn.backends.registry import load_steps
 from polyaurn.base.threads import Workers
 from polyaurn.chain.loop import sweep
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.samplers import EXACT
 from polyaurn.chain.schedule import Plan, make_schedule
-from polyaurn.chain.state import NO_TOPIC, State, check_invariants, make_priors
+from polyaurn.chain.state import NO_TOPIC, check_invariants
 from polyaurn.evaluate.diagnostics import log_posterior
-from support.chains import ONE, enumerate_posterior, number
+from support.chains import ONE, begin, enumerate_posterior, number
 from support.p_values import UNLIKELY, chi_square_p
 
 GROWING = (Plan(8), Plan(8), Plan(16), Plan(32), Plan(64, 3), Plan(64, 3), Plan(64, 3), Plan(64, 2))
@@ -25,15 +28,13 @@ def in_shares(monkeypatch):
     monkeypatch.setattr(layout, "LEAST_BLOCK", 200)
 
 
-def walk(kernels, corpus, K, plans, workers=ONE):
+def walk(made, corpus, K, plans, workers=ONE):
     """Yield the states of a chain that follows some plans."""
     priors = make_priors(0.1, 0.01, K, corpus.n_words)
-    made = kernels.make_layout(corpus, K, workers)
-    share = plans[0].share
-    z = kernels.start(made, 0, np.flatnonzero(made.share <= share))
-    state = State(z, kernels.count(made, z, workers), 0, share=share)
+    steps = made(corpus, K, workers)
+    state = begin(steps, priors, 0, plans[0].share)
     for plan in plans:
-        state, _ = sweep(made, state, priors, kernels, 0, workers, plan)
+        state, _ = sweep(state, steps, plan, 0)
         check_invariants(corpus.word, corpus.n_words, K, state)
         yield state
 
@@ -49,19 +50,18 @@ def test_growth_and_refreshes_give_the_bytes_of_the_reference(
     for name, value in constants.items():
         monkeypatch.setattr(layout, name, value)
     corpus = datasets.generate(60, 40, 4, 15.0)
-    plain = load_kernels(sampler, reference=True)
+    plain = REFERENCES[sampler]
     expected = [state.z.tobytes() for state in walk(plain, corpus, 7, GROWING)]
     for threads in (1, 3):
         with Workers(threads) as workers:
-            found = walk(load_kernels(sampler), corpus, 7, GROWING, workers)
+            found = walk(load_steps(sampler), corpus, 7, GROWING, workers)
             assert [state.z.tobytes() for state in found] == expected
 
 
 def test_documents_join_by_and_by_and_all_in_the_end(in_shares):
     corpus = datasets.generate(600, 60, 4, 30.0)
     without = [
-        (state.z == NO_TOPIC).mean()
-        for state in walk(load_kernels("polya-urn"), corpus, 7, GROWING)
+        (state.z == NO_TOPIC).mean() for state in walk(load_steps("polya-urn"), corpus, 7, GROWING)
     ]
     for share, found in zip((8, 8, 16, 32), without, strict=False):
         error = np.sqrt(share / 64 * (1 - share / 64) / 600)
@@ -185,17 +185,15 @@ def stationary(refreshes, n=40_000):
     corpus = Corpus.from_matrix([[2, 0], [1, 1], [0, 2]])
     priors, K = make_priors(0.5, 0.4, 2, 2), 2
     posterior = enumerate_posterior(corpus, priors)
-    kernels = load_kernels(EXACT[0])
-    made = kernels.make_layout(corpus, K)
-    z = kernels.start(made, 0)
-    state = State(z, kernels.count(made, z, ONE), 0)
+    steps = load_steps(EXACT[0])(corpus, K)
+    state = begin(steps, priors)
     kept = []
     for t in range(n):
-        state, _ = sweep(made, state, priors, kernels, 0, ONE, Plan(64, refreshes))
+        state, _ = sweep(state, steps, Plan(64, refreshes), 0)
         if t % 8 == 7:
             kept.append(state.z)
     found = np.bincount(number(np.array(kept), K), minlength=len(posterior))
-    return len(made.blocks) - 1, chi_square_p(found, posterior)
+    return len(steps.layout.blocks) - 1, chi_square_p(found, posterior)
 
 
 @pytest.mark.slow

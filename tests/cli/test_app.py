@@ -298,18 +298,18 @@ def test_every_public_name_is_there():
 
 def test_compiling_is_announced_once(tmp_path):
     """In a fresh cache the first run says why it waits, at a terminal."""
-    from polyaurn.backends.registry import load_kernels
-    from polyaurn.chain.loop import warm_up
+    from polyaurn.backends.registry import load_steps
+    from polyaurn.training.sweeps import warm_up
 
     said = []
-    kernels = load_kernels("polya-urn")
-    warm_up(kernels)
-    warm_up(kernels, lambda: said.append("compiling"))
+    steps = load_steps("polya-urn")
+    warm_up(steps)
+    warm_up(steps, lambda: said.append("compiling"))
     assert said == []
 
     def slow(*arguments):
         time.sleep(2.2)
-        return kernels.make_layout(*arguments)
+        return steps(*arguments)
 
-    warm_up(kernels._replace(make_layout=slow), lambda: said.append("compiling"))
+    warm_up(slow, lambda: said.append("compiling"))
     assert said == ["compiling"]

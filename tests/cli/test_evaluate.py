@@ -112,7 +112,7 @@ def test_a_device_that_is_none(run, model, tmp_path):
 
 
 def test_without_a_gpu_the_cpu_runs_and_it_is_said(run, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("polyaurn.backends.devices.missing_for_gpu", lambda: "there is none")
+    monkeypatch.setattr("polyaurn.backends.gpu.backend.GPU.missing", lambda self: "there is none")
     for device in ("cpu", "auto"):
         code, _, err = run("infer", model, "new.txt", "--out", f"{device}.csv", "--device", device)
         assert code == 0

@@ -67,12 +67,18 @@ def test_there_and_back(run, model, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--to", "word", "--out", "a"), "'--to' option must be mallet, ldac, csv or parquet"),
+        (
+            ("--to", "word", "--out", "a"),
+            "'--to' option must be one of 'mallet', 'ldac', 'csv', 'parquet'",
+        ),
         (("--to", "csv", "--out", "a.parquet"), "must end in .csv"),
         (("--to", "parquet", "--out", "a.csv"), "must end in .parquet"),
         (("--to", "ldac", "--out", "a.csv"), "must end in .beta"),
         (("--to", "csv", "--out", "nowhere/a.csv"), "in a folder that exists"),
-        (("--to", "csv", "--out", "a.csv", "--table", "words"), "must be topics or documents"),
+        (
+            ("--to", "csv", "--out", "a.csv", "--table", "words"),
+            "must be one of 'topics', 'documents'",
+        ),
         (("--to", "ldac", "--out", "a.beta", "--table", "topics"), "is for csv and parquet"),
         (("--to", "ldac", "--out", "a.beta", "--corpus", "texts.txt"), "is for mallet"),
         (("--to", "csv", "--out", "a.csv", "--min-count", 3), "'--min-count' option is for mallet"),
@@ -96,7 +102,7 @@ def test_export_refuses(run, model, tmp_path, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--from", "gensim"), "'--from' option must be mallet or ldac"),
+        (("--from", "gensim"), "'--from' option must be one of 'mallet', 'ldac'"),
         (("--from", "ldac"), "'--vocabulary' option must be given"),
         (("--from", "mallet", "--vocabulary", "bad"), "is for ldac"),
         (("--from", "ldac", "--vocabulary", "bad", "--encoding", "utf-8"), "is for mallet"),

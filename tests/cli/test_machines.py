@@ -14,7 +14,11 @@ from polyaurn import LDA, Corpus
 from polyaurn.cli import app as cli
 from polyaurn.cli.steps import print_json
 
-COMMANDS = typer.main.get_command(cli.app).commands
+COMMANDS = {
+    name: command
+    for name, command in typer.main.get_command(cli.app).commands.items()
+    if not command.hidden
+}
 
 
 @pytest.fixture
@@ -35,7 +39,7 @@ def test_every_command_gives_one_json_document(run, texts, model, small, monkeyp
         "infer": ("m", texts, "--out", "o.csv"),
         "evaluate": ("m", texts, "--particles", 2),
         "compare": (texts, "-k", 2, "--samplers", "polya-urn", "--seconds", 0.05, "-t", 1),
-        "sweep": (texts, "-k", 2, "--seeds", 1, "--sweeps", 5, "--particles", 2),
+        "choose-topics": (texts, "-k", 2, "--seeds", 1, "--sweeps", 5, "--particles", 2),
         "export": ("m", "--to", "csv", "--out", "t.csv"),
         "import-model": ("s.gz", "--from", "mallet", "--out", "mm"),
         "plot": ("m", "map", "--out", "map.png"),

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from polyaurn import LDA, Corpus, InputError, TopicModel, load, sweeps
-from polyaurn.chain.state import make_priors
+from polyaurn.chain.priors import make_priors
 
 TEXTS = ["cat dog cat", "dog cat bird", "planet star", "star moon planet", "moon star star"] * 8
 

@@ -149,14 +149,12 @@ def test_topic_diagnostics_by_hand():
     corpus = Corpus.from_matrix(X, ["a", "b", "c"])
     lda = LDA(3, max_iter=5, verbose=False).fit(corpus)
     z = np.where(corpus.word < 2, 0, 1).astype(np.uint16)  # topic 2 is empty
-    from polyaurn.backends.registry import load_kernels
-    from polyaurn.base.threads import Workers
+    from polyaurn.backends.registry import load_steps
     from polyaurn.chain.state import State
     from polyaurn.model.model import TopicModel
 
-    kernels = load_kernels("polya-urn")
-    counts = kernels.count(kernels.make_layout(corpus, 3), z, Workers(1))
-    model = TopicModel.from_state(corpus, State(z, counts, 1), lda.model_.priors)
+    counts, priors = load_steps("polya-urn")(corpus, 3).count(z), lda.model_.priors
+    model = TopicModel.from_state(corpus, State(z, counts, priors, 1), priors)
     found = topic_diagnostics(model, corpus, n_words=2)
     assert found["tokens"].tolist() == [10, 3, 0]
     assert found["documents"].tolist() == [2, 1, 0]

@@ -3,7 +3,8 @@ import pytest
 
 from polyaurn import Corpus, datasets, sweeps
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import doc_topic_matrix, make_priors, topic_word_matrix
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import doc_topic_matrix, topic_word_matrix
 from polyaurn.evaluate.diagnostics import heaps_law, log_posterior, summarise
 from support.chains import log_joint
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.special import gammaln
 
 from polyaurn import LDA, Corpus, InputError, TopicModel, datasets
-from polyaurn.chain.state import make_priors
+from polyaurn.chain.priors import make_priors
 from polyaurn.evaluate import document_completion, held_out, left_to_right
 from polyaurn.model.inference import in_words_of
 from support.faults import plant

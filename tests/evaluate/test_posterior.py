@@ -8,7 +8,8 @@ import pytest
 
 import polyaurn
 from polyaurn import InputError, posterior
-from polyaurn.chain.state import make_priors, topic_word_matrix
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import topic_word_matrix
 from polyaurn.evaluate.posterior import sampling
 from polyaurn.evaluate.posterior.arviz import describe
 from polyaurn.evaluate.posterior.choice import Choice, make_choice

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from polyaurn import InputError, evaluate, exchange, load
-from polyaurn.chain.state import make_priors
+from polyaurn.chain.priors import make_priors
 from polyaurn.exchange.parts import word_probabilities
 
 WORDS = ["cat", "dog", "star"]

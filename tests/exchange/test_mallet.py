@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, exchange, load
-from polyaurn.chain.state import make_priors
+from polyaurn.chain.priors import make_priors
 from polyaurn.exchange import mallet_read
 
 HEAD = "#doc source pos typeindex type topic\n#alpha : 0.5 0.25 0.125 \n#beta : 0.01\n"

@@ -9,7 +9,7 @@ import pytest
 from sklearn.decomposition import LatentDirichletAllocation
 
 from polyaurn import LDA, Corpus, InputError, evaluate, exchange, load
-from polyaurn.chain.state import make_priors
+from polyaurn.chain.priors import make_priors
 from polyaurn.exchange.parts import word_probabilities
 
 

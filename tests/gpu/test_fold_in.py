@@ -8,12 +8,12 @@ import pytest
 import scipy.sparse as sp
 
 from polyaurn import LDA, Corpus, TopicModel, datasets
-from polyaurn.backends.devices import missing_for_gpu
+from polyaurn.backends.registry import BACKENDS
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import make_priors
+from polyaurn.chain.priors import make_priors
 from polyaurn.evaluate import document_completion, left_to_right
 
-LACKING = missing_for_gpu()
+LACKING = BACKENDS["gpu"].missing()
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(LACKING is not None, reason=f"no GPU to test on: {LACKING}"),

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from polyaurn import datasets
-from polyaurn.backends.devices import missing_for_gpu
-from polyaurn.backends.registry import GPU_SAMPLERS
-from polyaurn.chain.loop import sweeps
-from polyaurn.chain.state import on_host, phi_matrix
+from polyaurn.backends.registry import BACKENDS
+from polyaurn.chain.samplers import samplers_on
+from polyaurn.chain.state import on_host, phi_matrix, to_host
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.training.sweeps import sweeps
 
-LACKING = missing_for_gpu()
+GPU_SAMPLERS = samplers_on("gpu")
+LACKING = BACKENDS["gpu"].missing()
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(LACKING is not None, reason=f"no GPU to test on: {LACKING}"),
@@ -50,7 +51,8 @@ CORPORA = {
 def run(corpus, device, **options):
     """Return the states of a chain, in the computer's memory."""
     options = {"random_state": 3, "warm_start": "random", "evaluate_every": 1} | options
-    return [(on_host(state), info) for state, info in sweeps(corpus, device=device, **options)]
+    chain = sweeps(corpus, device=device, **options)
+    return [(on_host(state), info._replace(phi=to_host(info.phi))) for state, info in chain]
 
 
 def assert_same(corpus, K, sampler, **options):
@@ -59,7 +61,7 @@ def assert_same(corpus, K, sampler, **options):
     gpu = run(corpus, "gpu", n_components=K, sampler=sampler, **options)
     assert len(cpu) == len(gpu)
     for (a, said), (b, told) in zip(cpu, gpu, strict=True):
-        assert (phi_matrix(a.phi, K) != phi_matrix(b.phi, K)).nnz == 0
+        assert (phi_matrix(said.phi, K) != phi_matrix(told.phi, K)).nnz == 0
         assert a.z.tobytes() == b.z.tobytes(), f"sweep {said.sweep}"
         assert a.counts.topic.tobytes() == b.counts.topic.tobytes()
         assert a.counts.number.tobytes() == b.counts.number.tobytes()

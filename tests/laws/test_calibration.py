@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from polyaurn.backends.registry import load_kernels
-from polyaurn.chain.state import make_priors
+from polyaurn.backends.registry import load_steps
+from polyaurn.chain.priors import make_priors
 from support.chains import chain, log_joint
-from support.faults import kernels_with
+from support.faults import steps_with
 from support.joint_draws import DOC, from_prior, make_corpus
 from support.p_values import UNLIKELY, chi_square_p
 
@@ -28,13 +28,13 @@ def measures(corpus, z):
     ]
 
 
-def smallest_p(kernels):
+def smallest_p(made):
     rng = np.random.default_rng(5)
     ranks = []
     for draw in range(PRIOR_DRAWS):
         _, z, w = from_prior(PRIORS, rng)
         corpus = make_corpus(w, V)
-        states = list(chain(kernels, corpus, PRIORS, KEPT + BURN_IN, THIN, seed=draw))[BURN_IN:]
+        states = list(chain(made, corpus, PRIORS, KEPT + BURN_IN, THIN, seed=draw))[BURN_IN:]
         drawn = np.array([measures(corpus, state.z) for state in states])
         truth = np.array(measures(corpus, z))
         below = (drawn < truth - 1e-9).sum(axis=0)
@@ -47,7 +47,7 @@ def smallest_p(kernels):
 
 @pytest.mark.parametrize("sampler", ["partially-collapsed", "collapsed"])
 def test_ranks_are_uniform(sampler):
-    assert smallest_p(load_kernels(sampler)) > UNLIKELY
+    assert smallest_p(load_steps(sampler)) > UNLIKELY
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_ranks_are_uniform(sampler):
     ],
 )
 def test_ranks_of_a_broken_kernel_are_not(sampler, fault):
-    assert smallest_p(kernels_with(sampler, fault)) < UNLIKELY**2
+    assert smallest_p(steps_with(sampler, fault)) < UNLIKELY**2

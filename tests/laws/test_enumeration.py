@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from polyaurn import Corpus
-from polyaurn.backends.registry import load_kernels
-from polyaurn.chain.state import make_priors
+from polyaurn.backends.registry import load_steps
+from polyaurn.chain.priors import make_priors
 from support.chains import (
     CHAINS,
     chain,
     digits,
     enumerate_posterior,
-    kernels_of,
     number,
     one_step,
+    steps_of,
     total_variation,
 )
-from support.faults import BROKEN, PLAIN_TO_SEE, kernels_with
+from support.faults import BROKEN, PLAIN_TO_SEE, steps_with
 from support.p_values import UNLIKELY, chi_square_p
 
 pytestmark = pytest.mark.slow
@@ -38,29 +38,29 @@ def setting(shape):
     return corpus, priors, enumerate_posterior(corpus, priors)
 
 
-def after_one_sweep(kernels, shape, draws):
+def after_one_sweep(made, shape, draws):
     """Start from independent draws of the posterior, sweep once: the law must stay.
 
     The draws are independent, so that chi-square needs no thinning.
     """
     corpus, priors, p = setting(shape)
     K = len(priors.alpha)
-    layout = kernels.make_layout(corpus, K)
+    steps = made(corpus, K)
     rng = np.random.default_rng(7)
     starts = digits(rng.choice(len(p), size=draws, p=p), K, corpus.n_tokens)
-    ends = np.array([one_step(kernels, layout, priors, z, 1, t).z for t, z in enumerate(starts)])
+    ends = np.array([one_step(steps, priors, z, 1, t).z for t, z in enumerate(starts)])
     return chi_square_p(np.bincount(number(ends, K), minlength=len(p)), p)
 
 
 @pytest.mark.parametrize("sampler", CHAINS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sweep_keeps_the_posterior(sampler, shape):
-    assert after_one_sweep(kernels_of(sampler), shape, 15_000) > UNLIKELY
+    assert after_one_sweep(steps_of(sampler), shape, 15_000) > UNLIKELY
 
 
 @pytest.mark.parametrize(("sampler", "fault"), BROKEN)
 def test_a_sweep_of_a_broken_kernel_does_not(sampler, fault):
-    assert after_one_sweep(kernels_with(sampler, fault), "asymmetric", 15_000) < UNLIKELY**2
+    assert after_one_sweep(steps_with(sampler, fault), "asymmetric", 15_000) < UNLIKELY**2
 
 
 REACHED = [(sampler, shape) for sampler in CHAINS for shape in SHAPES
@@ -71,7 +71,7 @@ REACHED = [(sampler, shape) for sampler in CHAINS for shape in SHAPES
 def test_a_chain_reaches_the_posterior(sampler, shape):
     corpus, priors, p = setting(shape)
     K = len(priors.alpha)
-    z = np.array([state.z for state in chain(kernels_of(sampler), corpus, priors, 4000, thin=10)])
+    z = np.array([state.z for state in chain(steps_of(sampler), corpus, priors, 4000, thin=10)])
     assert chi_square_p(np.bincount(number(z, K), minlength=len(p)), p) > UNLIKELY
 
 
@@ -80,7 +80,7 @@ def test_a_chain_reaches_the_posterior(sampler, shape):
 )
 def test_a_chain_of_a_broken_kernel_does_not(sampler, fault):
     corpus, priors, p = setting("asymmetric")
-    states = chain(kernels_with(sampler, fault), corpus, priors, 4000, thin=10)
+    states = chain(steps_with(sampler, fault), corpus, priors, 4000, thin=10)
     z = np.array([state.z for state in states])
     assert chi_square_p(np.bincount(number(z, 2), minlength=len(p)), p) < UNLIKELY**2
 
@@ -95,7 +95,7 @@ def urn_distance(copies, draws, thin):
     priors = make_priors([0.6, 0.6], 0.5, 2, 3)
     shares = []
     for sampler, seed in (("polya-urn", 0), ("partially-collapsed", 1), ("partially-collapsed", 2)):
-        states = chain(load_kernels(sampler), corpus, priors, draws, thin, seed)
+        states = chain(load_steps(sampler), corpus, priors, draws, thin, seed)
         z = np.array([state.z[:6] for state in states])
         z = np.minimum(number(z, 2), number(1 - z, 2))  # topics may change names
         shares.append(np.bincount(z, minlength=32) / draws)
@@ -104,7 +104,7 @@ def urn_distance(copies, draws, thin):
 
 def test_the_urn_is_not_exact_on_a_dozen_tokens():
     corpus, priors, p = setting("asymmetric")
-    z = np.array([s.z for s in chain(load_kernels("polya-urn"), corpus, priors, 10_000, thin=3)])
+    z = np.array([s.z for s in chain(load_steps("polya-urn"), corpus, priors, 10_000, thin=3)])
     q = np.bincount(number(z, 2), minlength=len(p)) / len(z)
     noise = np.sqrt(p / len(z) * 2 / np.pi).sum() / 2  # expected total variation of exact draws
     distance = total_variation(p, q)

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from polyaurn.backends.registry import load_kernels
-from polyaurn.chain.state import Phi, make_priors, phi_matrix
-from support.chains import CHAINS, ONE, kernels_of, standard_error
-from support.faults import PLAIN_TO_SEE, kernels_with
+from polyaurn.backends.registry import load_steps
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import Phi, phi_matrix
+from polyaurn.chain.steps import Address
+from support.chains import CHAINS, standard_error, steps_of
+from support.faults import PLAIN_TO_SEE, steps_with
 from support.joint_draws import from_prior, make_corpus, pick, sort_tokens, statistics
 from support.p_values import UNLIKELY
 
@@ -35,36 +37,35 @@ def draw_phi(z, w, rng):
     return np.array([rng.dirichlet(row + PRIORS.beta) for row in n])
 
 
-def successive_conditional(kernels, draws):
+def successive_conditional(made, draws):
     rng = np.random.default_rng(2)
     phi, z, w = from_prior(PRIORS, rng)
     found = []
     for t in range(draws):
-        layout = kernels.make_layout(make_corpus(w, V), K)
-        columns = kernels.draw_phi(layout, kernels.count(layout, z, ONE), PRIORS, 3, t, ONE)
-        z, _, _ = kernels.draw_z(layout, z, columns, PRIORS, 3, t, ONE)
-        columns = columns.on_host() if hasattr(columns, "on_host") else columns
+        steps, address = made(make_corpus(w, V), K), Address(3, t)
+        columns = steps.draw_phi(steps.count(z), PRIORS, address)
+        z, _, _ = steps.draw_z(z, columns, PRIORS, address)
         phi = phi_matrix(columns, K).toarray() if isinstance(columns, Phi) else draw_phi(z, w, rng)
         z, w = sort_tokens(z, pick(phi[z], rng))
         found.append(statistics(phi, z, w))
     return np.array(found)
 
 
-def largest_score(kernels):
-    first, second = marginal_conditional(20_000), successive_conditional(kernels, ITERATIONS)
+def largest_score(made):
+    first, second = marginal_conditional(20_000), successive_conditional(made, ITERATIONS)
     error = np.hypot(standard_error(first), standard_error(second))
     return np.abs((first.mean(axis=0) - second.mean(axis=0)) / error).max()
 
 
 @pytest.mark.parametrize("sampler", CHAINS)
 def test_joint_distribution(sampler):
-    assert largest_score(kernels_of(sampler)) < LIMIT
+    assert largest_score(steps_of(sampler)) < LIMIT
 
 
 @pytest.mark.parametrize(("sampler", "fault"), PLAIN_TO_SEE)
 def test_joint_distribution_sees_a_broken_kernel(sampler, fault):
-    assert largest_score(kernels_with(sampler, fault)) > 2 * LIMIT
+    assert largest_score(steps_with(sampler, fault)) > 2 * LIMIT
 
 
 def test_the_urn_is_seen_not_to_be_exact_on_so_few_tokens():
-    assert largest_score(load_kernels("polya-urn")) > 2 * LIMIT
+    assert largest_score(load_steps("polya-urn")) > 2 * LIMIT

@@ -11,9 +11,12 @@ from scipy.special import gammaln
 
 from polyaurn import LDA, Corpus, datasets
 from polyaurn.backends import reference
-from polyaurn.backends.registry import REFERENCES, SAMPLERS, load_kernels
-from polyaurn.chain.state import make_priors
-from support.chains import ONE, chain, log_joint
+from polyaurn.backends.reference import REFERENCES
+from polyaurn.backends.registry import load_steps
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.samplers import SAMPLERS
+from polyaurn.chain.steps import Address
+from support.chains import chain, log_joint
 
 K = 8
 
@@ -42,13 +45,12 @@ def planted():
 def best_possible(planted):
     """How well topics are told by one who knows Phi: tokens redrawn from their posterior."""
     corpus, truth = planted
-    kernels = load_kernels("partially-collapsed")
-    layout = kernels.make_layout(corpus, K)
+    steps = load_steps("partially-collapsed")(corpus, K)
     priors = make_priors(0.1, 0.01, K, corpus.n_words)
     phi = reference.make_phi(truth.phi.T, priors.alpha, np.ones((corpus.n_words, K), bool))
     z = truth.z
     for t in range(20):
-        z, _, _ = kernels.draw_z(layout, z, phi, priors, 0, t, ONE)
+        z, _, _ = steps.draw_z(z, phi, priors, Address(0, t))
     return agreement(z, truth.z)
 
 
@@ -104,7 +106,7 @@ def our_levels(corpus, sampler, sweeps):
     priors = make_priors(0.1, 0.01, 20, corpus.n_words)
 
     def level(seed):
-        (state,) = chain(load_kernels(sampler), corpus, priors, 1, sweeps, seed)
+        (state,) = chain(load_steps(sampler), corpus, priors, 1, sweeps, seed)
         return log_joint(corpus, state.z, priors)
 
     with ThreadPoolExecutor(2) as pool:

@@ -7,11 +7,10 @@ import pytest
 from scipy import stats
 
 from polyaurn import read_corpus
-from polyaurn.backends.registry import load_kernels
-from polyaurn.base.threads import Workers
-from polyaurn.chain.loop import sweep
-from polyaurn.chain.state import State, make_priors
-from polyaurn.evaluate.diagnostics import log_posterior
+from polyaurn.backends.registry import load_steps
+from polyaurn.chain.loop import PLAIN, sweep
+from polyaurn.chain.priors import make_priors
+from support.chains import begin
 from support.faults import counts_of_a_thread_dropped, cumulative_sum_as_score
 
 pytestmark = pytest.mark.slow
@@ -20,20 +19,18 @@ K, SEEDS, BURN_IN, SWEEPS = 20, range(5), 300, 450
 UNUSUAL = 1e-3  # two sound samplers are told apart in one run of a thousand
 
 
-def levels(corpus, kernels):
+def levels(corpus, made):
     """Mean log posterior of each of five chains after burn-in."""
     priors = make_priors(0.1, 0.01, K, corpus.n_words)
-    layout = kernels.make_layout(corpus, K)
 
     def level(seed):
-        workers = Workers(1)
-        z = kernels.start(layout, seed)
-        state = State(z, kernels.count(layout, z, workers), 0)
+        steps = made(corpus, K)
+        state = begin(steps, priors, seed)
         kept = []
         while state.sweep < SWEEPS:
-            state, _ = sweep(layout, state, priors, kernels, seed, workers)
+            state, _ = sweep(state, steps, PLAIN, seed)
             if state.sweep > BURN_IN and state.sweep % 10 == 0:
-                kept.append(log_posterior(corpus, state, priors, workers))
+                kept.append(steps.log_posterior(state))
         return np.mean(kept)
 
     with ThreadPoolExecutor(2) as pool:
@@ -47,11 +44,11 @@ def kos(shared_corpora):
 
 @pytest.fixture(scope="module")
 def exact(kos):
-    return levels(kos, load_kernels("partially-collapsed"))
+    return levels(kos, load_steps("partially-collapsed"))
 
 
 def test_urn_and_partially_collapsed_agree_within_chain_to_chain_spread(kos, exact):
-    urn = levels(kos, load_kernels("polya-urn"))
+    urn = levels(kos, load_steps("polya-urn"))
     assert stats.ttest_ind(urn, exact, equal_var=False).pvalue > UNUSUAL
 
 

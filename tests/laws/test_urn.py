@@ -8,9 +8,10 @@ from polyaurn import Corpus
 from polyaurn.backends.cpu import phi_urn
 from polyaurn.backends.cpu.counts import count
 from polyaurn.backends.cpu.layout import make_layout
-from polyaurn.backends.registry import load_kernels
+from polyaurn.backends.registry import load_steps
 from polyaurn.base.rng import Purpose, key
-from polyaurn.chain.state import make_priors
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.steps import Address
 from support.chains import ONE
 from support.faults import plant
 from support.p_values import UNLIKELY, chi_square_p, z_score
@@ -167,13 +168,12 @@ def test_an_empty_row_that_forgets_its_counts_is_seen():
 
 def test_no_observed_word_and_no_topic_is_ever_empty():
     corpus = Corpus.from_matrix([[1, 0, 2, 0], [0, 1, 0, 0]])
-    kernels = load_kernels("polya-urn")
     K = 5
-    layout = kernels.make_layout(corpus, K)
-    counts = kernels.count(layout, np.zeros(4, np.uint16), ONE)
+    steps = load_steps("polya-urn")(corpus, K)
+    counts = steps.count(np.zeros(4, np.uint16))
     priors = make_priors(0.1, 0.001, K, 4)
     for t in range(300):
-        phi = kernels.draw_phi(layout, counts, priors, 0, t, ONE)
+        phi = steps.draw_phi(counts, priors, Address(0, t))
         assert (phi.last - phi.first)[:3].min() > 0
         assert set(range(K)) == set(
             np.concatenate([phi.topic[a:b] for a, b in zip(phi.first, phi.last, strict=True)])
@@ -182,13 +182,12 @@ def test_no_observed_word_and_no_topic_is_ever_empty():
 
 @pytest.mark.parametrize("sampler", ["polya-urn", "partially-collapsed"])
 def test_running_sums_of_columns_hold_their_weights(sampler, medium):
-    kernels = load_kernels(sampler)
     K = 20
     rng = np.random.default_rng(0)
-    layout = kernels.make_layout(medium, K)
-    counts = kernels.count(layout, kernels.start(layout, 0), ONE)
+    steps = load_steps(sampler)(medium, K)
+    counts = steps.count(steps.start(0))
     priors = make_priors(rng.gamma(1.0, 0.5, K) + 0.01, 0.01, K, medium.n_words)
-    phi = kernels.draw_phi(layout, counts, priors, 0, 0, ONE)
+    phi = steps.draw_phi(counts, priors, Address(0, 0))
     for v in range(medium.n_words):
         column = slice(phi.first[v], phi.last[v])
         topic, size = phi.topic[column], phi.last[v] - phi.first[v]

@@ -10,7 +10,7 @@ from polyaurn import LDA, Corpus, InputError, exchange, load
 from polyaurn.exchange.parts import check_belongs, word_probabilities
 from polyaurn.model.distance import topic_distances
 from polyaurn.model.tables.hierarchy import Hierarchy
-from polyaurn.training.keeping import keeping
+from polyaurn.training.folder import open_folder
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_merged_models_are_consistent(eight, tmp_path):
     run = {"max_iter": 40}
     with (
         pytest.raises(InputError, match="does not say how it was trained"),
-        keeping(tmp_path / "model", 10, run, resume=True, any_seed=False),
+        open_folder(tmp_path / "model", 10, run, resume=True, any_seed=False),
     ):
         pass
 

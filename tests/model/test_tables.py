@@ -8,7 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from polyaurn import LDA, Corpus, InputError, TopicModel, exchange
-from polyaurn.chain.state import doc_topic_matrix, make_priors
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import doc_topic_matrix
 from polyaurn.exchange.parts import count_topics, word_probabilities
 
 WORDS = ("crew", "goal", "moon", "moon crew", "orbit", "team", "unused")

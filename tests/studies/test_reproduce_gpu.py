@@ -109,7 +109,9 @@ def test_a_folder_of_the_cpu_is_not_mixed(gpu, tmp_path):
 
 
 def test_without_a_gpu(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("polyaurn.backends.devices.missing_for_gpu", lambda: "there is none here")
+    monkeypatch.setattr(
+        "polyaurn.backends.gpu.backend.GPU.missing", lambda self: "there is none here"
+    )
     with pytest.warns(DeviceWarning, match="Running on the CPU: there is none here"):
         assert "device" not in tiny(tmp_path / "a", device="auto").setting
     command = ("reproduce", "traces", "--scale", "tiny", "--out", "b", "--only-list", "--device")

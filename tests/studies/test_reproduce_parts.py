@@ -23,7 +23,9 @@ from polyaurn.studies.paper.results import pairs
 
 def test_the_aids_and_the_plain_sampler_are_what_they_are_called(monkeypatch, small):
     asked = []
-    monkeypatch.setattr("polyaurn.chain.loop.sweeps", lambda *_, **options: asked.append(options))
+    monkeypatch.setattr(
+        "polyaurn.training.sweeps.sweeps", lambda *_, **options: asked.append(options)
+    )
     for sampler, aids in ((URN, False), (URN, True), (SPARSE, False)):
         cells.sweeps_of(Cell("chain", None, sampler, 5, 3, 20, 1, 2, aids), small)
     names = ("warm_start", "phi_refreshes")

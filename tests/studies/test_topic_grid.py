@@ -372,7 +372,7 @@ def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
 )
 def test_options_are_checked_before_the_corpus_is_read(run, tmp_path, arguments, message):
     (tmp_path / "there.txt").write_text("mine")
-    code, out, err = run("sweep", "nowhere.txt", *arguments)
+    code, out, err = run("choose-topics", "nowhere.txt", *arguments)
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.splitlines()) == 1
@@ -381,7 +381,7 @@ def test_options_are_checked_before_the_corpus_is_read(run, tmp_path, arguments,
 
 def test_too_few_documents_are_one_sentence(run, tmp_path):
     (tmp_path / "texts.txt").write_text("cat dog\nstar moon\n")
-    code, _, err = run("sweep", "texts.txt", "-k", 2, "-q")
+    code, _, err = run("choose-topics", "texts.txt", "-k", 2, "-q")
     assert code == 2
     assert "'--test-share' option must leave documents with words on both sides" in err
     assert not (tmp_path / "polyaurn-sweep").exists()

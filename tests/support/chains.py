@@ -1,29 +1,42 @@
-"""Chains and joint draws on small corpora, for tests of laws."""
+"""Chains and joint draws on small corpora, for tests of distributions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
 from scipy.special import gammaln
 
 from polyaurn import Corpus
-from polyaurn.backends.registry import EXACT, KernelSet, load_kernels
+from polyaurn.backends.cpu.steps import CPUSteps
+from polyaurn.backends.registry import load_steps
 from polyaurn.base.threads import Workers
-from polyaurn.chain.loop import sweep
-from polyaurn.chain.state import Priors, State, topic_word_matrix
+from polyaurn.chain.loop import PLAIN, sweep
+from polyaurn.chain.samplers import EXACT
+from polyaurn.chain.state import WHOLE, Priors, State, topic_word_matrix
 
 ONE = Workers(1)
 MH_EXACT = "partially-collapsed-mh"  # the proposals of "polya-urn-mh" with an exact Phi
-CHAINS = (*EXACT, MH_EXACT)  # what is tested for the posterior's law
+CHAINS = (*EXACT, MH_EXACT)  # samplers whose distribution is tested against the posterior
 
 
-def kernels_of(name: str) -> KernelSet:
-    """Return the kernels of a sampler, or those of `MH_EXACT`."""
+def steps_of(name: str) -> type[CPUSteps]:
+    """Return the steps of a sampler, or those of `MH_EXACT`."""
     if name != MH_EXACT:
-        return load_kernels(name)
-    return load_kernels("polya-urn-mh")._replace(
-        draw_phi=load_kernels("partially-collapsed").draw_phi
-    )
+        return load_steps(name)
+    exact = load_steps("partially-collapsed").phi_step
+    return with_steps(load_steps("polya-urn-mh"), phi_step=exact)
+
+
+def with_steps(made: type[CPUSteps], **changes: Callable) -> type[CPUSteps]:
+    """Return steps in which functions that draw Phi or topics are others."""
+    return type(made.__name__, (made,), {name: staticmethod(f) for name, f in changes.items()})
+
+
+def begin(steps, priors: Priors, seed: int = 0, share: int = WHOLE) -> State:
+    """Return a state of topics drawn uniformly, for a share of the documents."""
+    blocks = None if share == WHOLE else np.flatnonzero(steps.layout.share <= share)
+    z = steps.start(seed, blocks)
+    return State(z, steps.count(z), priors, share=share)
 
 
 def log_joint(corpus: Corpus, z: np.ndarray, priors: Priors) -> float:
@@ -63,21 +76,19 @@ def number(z: np.ndarray, K: int) -> np.ndarray:
     return z.astype(np.int64) @ K ** np.arange(z.shape[-1])[::-1]
 
 
-def one_step(kernels: KernelSet, layout, priors: Priors, z: np.ndarray, seed: int, t: int) -> State:
-    """One sweep from given topics, with the randomness of sweep t."""
-    state = State(z, kernels.count(layout, z, ONE), t)
-    return sweep(layout, state, priors, kernels, seed, ONE)[0]
+def one_step(steps, priors: Priors, z: np.ndarray, seed: int, t: int) -> State:
+    """One sweep from given topics, with the random draws of sweep t."""
+    return sweep(State(z, steps.count(z), priors, t), steps, PLAIN, seed)[0]
 
 
 def chain(
-    kernels: KernelSet, corpus: Corpus, priors: Priors, n: int, thin: int = 1, seed: int = 0
+    made: type[CPUSteps], corpus: Corpus, priors: Priors, n: int, thin: int = 1, seed: int = 0
 ) -> Iterator[State]:
     """Yield every `thin`-th state of a chain, `n` of them."""
-    layout = kernels.make_layout(corpus, len(priors.alpha))
-    z = kernels.start(layout, seed)
-    state = State(z, kernels.count(layout, z, ONE), 0)
+    steps = made(corpus, len(priors.alpha))
+    state = begin(steps, priors, seed)
     for i in range(1, n * thin + 1):
-        state, _ = sweep(layout, state, priors, kernels, seed, ONE)
+        state, _ = sweep(state, steps, PLAIN, seed)
         if i % thin == 0:
             yield state
 

@@ -10,13 +10,14 @@ from functools import partial
 from importlib import import_module
 from types import ModuleType
 
-from polyaurn.backends.registry import SAMPLERS, KernelSet, load_kernels
-from support.chains import MH_EXACT, kernels_of
+from polyaurn.backends.cpu.steps import CPUSteps
+from polyaurn.backends.registry import load_steps
+from support.chains import MH_EXACT, steps_of, with_steps
 
-Fault = Callable[[], KernelSet]
+Fault = Callable[[], type[CPUSteps]]
 
 
-def kernels_with(sampler: str, fault: str) -> KernelSet:
+def steps_with(sampler: str, fault: str) -> type[CPUSteps]:
     """Return a sampler with one of its faults."""
     return FAULTS[sampler][fault]()
 
@@ -36,7 +37,7 @@ def plant(
     return broken
 
 
-def own_token_kept(sampler: str) -> KernelSet:
+def own_token_kept(sampler: str) -> type[CPUSteps]:
     """Break the z step: the token at hand stays in the document's counts while it is drawn."""
     broken = plant(
         "z",
@@ -44,19 +45,19 @@ def own_token_kept(sampler: str) -> KernelSet:
         ("m_d[z_b[at]] -= np.uint16(1)\n", "old = z_b[at]\n"),
         ("m_d[k] += np.uint16(1)\n", "m_d[old] -= np.uint16(1); m_d[k] += np.uint16(1)\n"),
     )
-    return load_kernels(sampler)._replace(draw_z=broken.draw_z)
+    return with_steps(load_steps(sampler), z_step=broken.draw_z)
 
 
-def alpha_doubled(sampler: str) -> KernelSet:
+def alpha_doubled(sampler: str) -> type[CPUSteps]:
     """Break the z step: the prior of topics counts twice."""
     broken = plant(
         "z",
         ("sigma_a_v = sigma_a[v]", "sigma_a_v = 2.0 * sigma_a[v]"),
     )
-    return load_kernels(sampler)._replace(draw_z=broken.draw_z)
+    return with_steps(load_steps(sampler), z_step=broken.draw_z)
 
 
-def cumulative_sum_as_score(sampler: str) -> KernelSet:
+def cumulative_sum_as_score(sampler: str) -> type[CPUSteps]:
     """Break the z step: a topic's score is the sum of all scores up to it."""
     column = "np.uint64(weight[start + q]) * (np.uint64(m[base + np.uint64(k)]) - own)"
     topics, more = "np.uint64(w[c]) * np.uint64(m_d[c])", "np.uint64(w[k]) * np.uint64(m_d[k])"
@@ -68,27 +69,26 @@ def cumulative_sum_as_score(sampler: str) -> KernelSet:
         (f"s += {topics}\n", f"so_far += {topics}; s += so_far\n"),
         (f"s += {more}\n", f"so_far += {more}; s += so_far\n"),
     )
-    return load_kernels(sampler)._replace(draw_z=broken.draw_z)
+    return with_steps(load_steps(sampler), z_step=broken.draw_z)
 
 
-def counts_of_a_thread_dropped(sampler: str) -> KernelSet:
+def counts_of_a_thread_dropped(sampler: str) -> type[CPUSteps]:
     """Break the counting: of what one of two threads found, all but a cell a word is lost."""
     broken = plant(
         "counts", (" last[v] = at\n", " last[v] = at if v % 2 else min(at, first[v] + 1)\n")
     )
     z_step = plant("z")
     z_step.draw_and_count = broken.draw_and_count
-    return load_kernels(sampler)._replace(draw_z=z_step.draw_z, count=broken.count)
+    made = with_steps(load_steps(sampler), z_step=z_step.draw_z)
+    made.count = lambda steps, z: broken.count(steps.layout, z, steps.workers)
+    return made
 
 
 def _in_z_step(sampler: str, module: str, *changes: tuple[str, str]) -> Fault:
     """Break the z step of a sampler that has a module of its own for it."""
 
-    def broken() -> KernelSet:
-        draw_z = plant(module, *changes).draw_z
-        if SAMPLERS.get(sampler, SAMPLERS["polya-urn-mh"]).proposes:
-            draw_z = partial(draw_z, mh_steps=2)
-        return kernels_of(sampler)._replace(draw_z=draw_z)
+    def broken() -> type[CPUSteps]:
+        return with_steps(steps_of(sampler), z_step=plant(module, *changes).draw_z)
 
     return broken
 

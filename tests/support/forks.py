@@ -64,11 +64,11 @@ class Child:
 
 
 def serve():
-    from polyaurn.backends.registry import load_kernels
-    from polyaurn.chain.loop import warm_up
+    from polyaurn.backends.registry import load_steps
     from polyaurn.cli import app as cli
+    from polyaurn.training.sweeps import warm_up
 
-    warm_up(load_kernels("polya-urn"))
+    warm_up(load_steps("polya-urn"))
     for line in sys.stdin:
         command = json.loads(line)
         if "wait" in command:

@@ -18,12 +18,13 @@ from polyaurn.backends.cpu import layout as cpu_layout
 from polyaurn.backends.gpu import buckets, layout, steps
 from polyaurn.backends.gpu import variates as chance
 from polyaurn.backends.gpu.toolkit import cuda
-from polyaurn.backends.registry import load_kernels
+from polyaurn.backends.registry import load_steps
 from polyaurn.base.rng import Purpose, key
 from polyaurn.base.threads import Workers
 from polyaurn.chain.loop import _score, sweep
+from polyaurn.chain.priors import make_priors
 from polyaurn.chain.schedule import Plan
-from polyaurn.chain.state import WHOLE, State, make_priors, on_host
+from polyaurn.chain.state import WHOLE, State, on_host
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.evaluate.held_out import score_documents
 from polyaurn.model.inference import freeze, mean_counts
@@ -84,7 +85,7 @@ def compare_sweeps() -> None:
 
 def _run(device, case, corpus):
     """Yield what must be the same after each sweep, and the log posterior."""
-    kernels, one, share = load_kernels(case.sampler, device=device), Workers(1), case.plans[0].share
+    kernels, one, share = load_steps(case.sampler, device=device), Workers(1), case.plans[0].share
     layout = kernels.make_layout(corpus, case.K, one)
     assert getattr(layout, "streams", False) == (device == "gpu" and case.memory > 0)
     pseudo = np.zeros((case.K, corpus.n_words))

@@ -1,20 +1,18 @@
-"""A GPU made of the computer's memory: the CPU's kernels behind tickets, with a device's manners.
+"""A GPU made of the computer's memory: the CPU's steps behind a device's behaviour.
 
 Topics are changed in place, states are void once the next sweep has begun to change them, and
-nothing is copied unless somebody asks. It can be told to fail.
+nothing is copied unless somebody asks. It can be made to fail.
 """
 
 import signal
+from functools import partial
 
 import numpy as np
 
-from polyaurn.backends.registry import KernelSet, load_kernels
+from polyaurn.backends.gpu.failures import failures_named, guarded
+from polyaurn.backends.registry import load_steps
 from polyaurn.base.errors import InputError
-from polyaurn.base.threads import Workers
-from polyaurn.chain.state import Counts, State
-from polyaurn.evaluate.diagnostics import log_posterior
-
-ONE = Workers(1)
+from polyaurn.chain.steps import LDASteps
 
 
 def error_of(module, name, base=Exception):
@@ -28,7 +26,7 @@ DRIVER = error_of("numba.cuda.cudadrv.driver", "CudaAPIError")
 
 
 class Device:
-    """A layout, and what lies on the device."""
+    """A layout, and what the device holds."""
 
     def __init__(self, gpu, corpus, inner):
         self.gpu, self.corpus, self.inner = gpu, corpus, inner
@@ -38,19 +36,20 @@ class Device:
         return getattr(self.inner, name)
 
 
-class Ticket:
+class Held:
     def __init__(self, layout):
         self.layout, self.version = layout, layout.version
 
     def copied(self, what, array):
         if self.version != self.layout.version:
             raise InputError("This state is no longer on the GPU.")
-        self.layout.gpu.meet("copy", what)
+        with failures_named():
+            self.layout.gpu.meet("copy", what)
         self.layout.gpu.copies.append(what)
         return array
 
 
-class Topics(Ticket):
+class Topics(Held):
     def __len__(self):
         return len(self.layout.z)
 
@@ -61,7 +60,7 @@ class Topics(Ticket):
         return self.on_host()
 
 
-class Counted(Ticket):
+class Counted(Held):
     def __init__(self, layout, n=None):
         super().__init__(layout)
         self.n = n or layout.n
@@ -79,19 +78,16 @@ class Drawn:
 
 
 class FakeGPU:
-    """Hand out kernels; `faults` says what happens at which step and sweep."""
+    """A device; `faults` says what happens at which step and sweep."""
 
     def __init__(self):
         self.faults, self.copies, self.armed = {}, [], True
-        self.loss, self.lost = (None, None), False  # where it goes for good, with which error
+        self.loss, self.lost = (None, None), False  # where it fails for good, with which error
 
-    def load(self, sampler, *, mh_steps=None, device="cpu"):
-        """Stand in for `polyaurn.backends.registry.load_kernels`."""
-        if device == "cpu":
-            return load_kernels(sampler, mh_steps=mh_steps)
-        self.cpu = load_kernels(sampler)
-        steps = {name: getattr(self, name) for name in KernelSet._fields}
-        return KernelSet(**steps)
+    def load(self, sampler, backend="cpu"):
+        """Stand in for `polyaurn.backends.registry.load_steps`."""
+        made = load_steps(sampler)
+        return made if backend == "cpu" else partial(FakeSteps, self, made)
 
     def meet(self, step, sweep):
         """Fail where this was planned, and from then on where the device is lost."""
@@ -105,63 +101,73 @@ class FakeGPU:
         for _ in range(fault or 0):
             signal.raise_signal(signal.SIGINT)
 
-    def make_layout(self, corpus, n_topics, workers=None):
-        self.armed = corpus.n_tokens > 10  # warming up goes well
-        return Device(self, corpus, self.cpu.make_layout(corpus, n_topics, ONE))
 
-    def start(self, layout, seed, blocks=None):
-        layout.version += 1
-        layout.z = self.cpu.start(layout.inner, seed, blocks).copy()
-        return Topics(layout)
+class FakeSteps(LDASteps):
+    """A sampler's steps on the fake."""
 
-    def count(self, layout, z, workers=None):
+    def __init__(self, gpu, made, corpus, n_topics, workers=None, **options):
+        super().__init__(corpus, **options)
+        gpu.armed = corpus.n_tokens > 10 and corpus.n_words > 2  # warming up succeeds
+        self.gpu, self.cpu = gpu, made(corpus, n_topics)
+        self.layout = Device(gpu, corpus, self.cpu.layout)
+
+    @guarded
+    def start(self, seed, blocks=None):
+        self.layout.version += 1
+        self.layout.z = self.cpu.start(seed, blocks).copy()
+        return Topics(self.layout)
+
+    @guarded
+    def count(self, z):
         if not isinstance(z, Topics):
-            layout.z = np.array(z)
-        layout.version += 1
-        layout.n = self.cpu.count(layout.inner, layout.z, ONE)
-        return Counted(layout)
+            self.layout.z = np.array(z)
+        self.layout.version += 1
+        self.layout.n = self.cpu.count(self.layout.z)
+        if isinstance(z, Topics):
+            z.version = self.layout.version
+        return Counted(self.layout)
 
-    def count_blocks(self, layout, z, counts, blocks, workers=None):
+    def count_blocks(self, z, counts, blocks):
         return counts
 
-    def replace_counts(self, layout, counts, old, new, workers=None):
-        if not isinstance(new, Counts):
-            return new
-        return Counted(layout, self.cpu.replace_counts(layout.inner, counts.n, old, new, ONE))
+    def replace_counts(self, counts, old, new):
+        return new
 
-    def draw_phi(self, layout, counts, priors, seed, sweep, workers=None):
-        self.meet("draw_phi", sweep)
-        return Drawn(self.cpu.draw_phi(layout.inner, counts.n, priors, seed, sweep, ONE))
+    @guarded
+    def draw_phi(self, counts, priors, address):
+        self.gpu.meet("draw_phi", address.moment)
+        return Drawn(self.cpu.draw_phi(counts.n, priors, address))
 
-    def enter(self, layout, z, phi, seed, sweep, workers, blocks):
-        new = self.cpu.enter(layout.inner, layout.z, phi.phi, seed, sweep, ONE, blocks)
-        return self._changed(layout, new)
+    @guarded
+    def enter(self, z, phi, address, blocks):
+        self.layout.version += 1
+        return self._changed(self.cpu.enter(self.layout.z, phi.phi, address, blocks))
 
-    def draw_z(self, layout, z, phi, priors, seed, sweep, workers=None, blocks=None, into=None):
-        new, _, work = self.cpu.draw_z(
-            layout.inner, layout.z, phi.phi, priors, seed, sweep, ONE, blocks
-        )
+    @guarded
+    def draw_z(self, z, phi, priors, address, blocks=None, into=None):
+        self.layout.version += 1
+        new, _, work = self.cpu.draw_z(self.layout.z, phi.phi, priors, address, blocks)
         half = len(new) // 2
-        layout.z[:half] = new[:half]
-        self.meet("draw_z", sweep)
-        drawn = self._changed(layout, new)
-        return drawn, Counted(layout), work
+        self.layout.z[:half] = new[:half]
+        self.gpu.meet("draw_z", address.moment)
+        return self._changed(new), Counted(self.layout), work
 
-    def _changed(self, layout, new):
-        layout.z[:] = new
-        layout.n = self.cpu.count(layout.inner, layout.z, ONE)
-        layout.version += 1
-        return Topics(layout)
+    def _changed(self, new):
+        self.layout.z[:] = new
+        self.layout.n = self.cpu.count(self.layout.z)
+        self.layout.version += 1
+        return Topics(self.layout)
 
-    def log_posterior(self, layout, state, priors):
-        self.meet("log_posterior", state.sweep)
-        return log_posterior(layout.corpus, State(layout.z, layout.n, state.sweep), priors)
+    @guarded
+    def log_posterior(self, state):
+        self.gpu.meet("log_posterior", state.sweep)
+        return self.cpu.log_posterior(state._replace(z=self.layout.z, counts=self.layout.n))
 
 
 def installed(monkeypatch):
     """Return a fake that chains find in place of a GPU."""
     fake = FakeGPU()
-    monkeypatch.setattr("polyaurn.chain.loop.load_kernels", fake.load)
-    monkeypatch.setattr("polyaurn.backends.devices.missing_for_gpu", lambda: None)
+    monkeypatch.setattr("polyaurn.training.sweeps.load_steps", fake.load)
+    monkeypatch.setattr("polyaurn.backends.gpu.backend.GPU.missing", lambda self: None)
     monkeypatch.setattr("polyaurn.backends.gpu.toolkit.device_name", lambda: "a fake")
     return fake

@@ -7,8 +7,9 @@ import pytest
 
 import polyaurn
 from polyaurn import LDA, InputError
-from polyaurn.backends.registry import THREAD_FREE
+from polyaurn.backends.registry import BACKENDS
 from polyaurn.base.errors import CheckpointWarning
+from polyaurn.chain.samplers import SAMPLERS, THREAD_FREE
 from polyaurn.model.storage import TIMED
 from polyaurn.training.checkpoints import FOLDER, Every, read_every
 from polyaurn.training.memory import check_memory
@@ -139,7 +140,7 @@ def stopped(corpus, folder, **options):
 
 def test_a_run_is_not_overwritten_by_mistake(corpus, tmp_path):
     stopped(corpus, tmp_path / "m")
-    with pytest.raises(InputError, match=r"holds a run at sweep 9\. Go on with it"):
+    with pytest.raises(InputError, match=r"holds a run at sweep 9\. Resume it"):
         lda(tmp_path / "m").fit(corpus)
     with pytest.raises(InputError, match="must be a folder when 'resume' is True"):
         lda(resume=True).fit(corpus)
@@ -225,7 +226,7 @@ def test_a_model_and_its_run_share_a_folder(corpus, tmp_path):
 
 def test_too_little_memory_is_foreseen(corpus, monkeypatch):
     with pytest.raises(InputError, match="take the sampler 'polya-urn'"):
-        check_memory(10**6, 10**9, 60_000, "partially-collapsed")
+        check_memory(10**6, 10**9, 60_000, "partially-collapsed", BACKENDS["cpu"])
     monkeypatch.setattr("polyaurn.training.memory.free_bytes", lambda: 10_000)
     with pytest.raises(InputError, match=r"needs at least 0\.0 GB of memory .* train on fewer"):
         lda().fit(corpus)
@@ -235,4 +236,4 @@ def test_free_memory_is_known_here():
     from polyaurn.training.memory import free_bytes, least_bytes
 
     assert 1e7 < free_bytes() < 1e14
-    assert least_bytes(100, 10, 5, "collapsed-dense") == 600 + 200
+    assert least_bytes(100, 10, 5, SAMPLERS["collapsed-dense"].cell_bytes) == 600 + 200

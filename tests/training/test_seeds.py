@@ -8,12 +8,12 @@ import scipy.sparse as sp
 from scipy.special import gammaln
 
 from polyaurn import LDA, Corpus, InputError, datasets, exchange, load, sweeps
-from polyaurn.backends.registry import load_kernels
+from polyaurn.backends.reference import REFERENCES
+from polyaurn.backends.registry import load_steps
 from polyaurn.base.errors import SeedWarning
-from polyaurn.base.threads import Workers
-from polyaurn.chain.learning import learn_beta
-from polyaurn.chain.loop import sweep
-from polyaurn.chain.state import State, make_priors, topic_word_matrix
+from polyaurn.chain.loop import PLAIN, sweep
+from polyaurn.chain.priors import learn_beta, make_priors
+from polyaurn.chain.state import topic_word_matrix
 from polyaurn.cli import app as cli
 from polyaurn.evaluate import left_to_right
 from polyaurn.evaluate.diagnostics import log_posterior
@@ -21,13 +21,14 @@ from polyaurn.model.storage import save
 from polyaurn.training.seeds import fixed_counts, read_seed_words, seed_counts
 from support.chains import (
     MH_EXACT,
+    begin,
     chain,
     digits,
     enumerate_posterior,
-    kernels_of,
     log_joint,
     number,
     one_step,
+    steps_of,
 )
 from support.faults import own_token_kept
 from support.p_values import UNLIKELY, chi_square_p
@@ -45,25 +46,25 @@ def tiny(pseudo=PSEUDO):
     return corpus, make_priors([0.3, 0.7], [0.1, 0.2, 0.4], 2, 3, pseudo=pseudo)
 
 
-def after_one_sweep(kernels, swept):
+def after_one_sweep(made, swept):
     """Start from draws of the seeded posterior, sweep once with other priors, compare."""
     corpus, priors = tiny()
     p = enumerate_posterior(corpus, priors)
-    layout = kernels.make_layout(corpus, 2)
+    steps = made(corpus, 2)
     starts = np.random.default_rng(7).choice(len(p), size=6000, p=p)
     starts = digits(starts, 2, corpus.n_tokens)
-    ends = np.array([one_step(kernels, layout, swept, z, 1, t).z for t, z in enumerate(starts)])
+    ends = np.array([one_step(steps, swept, z, 1, t).z for t, z in enumerate(starts)])
     return chi_square_p(np.bincount(number(ends, 2), minlength=len(p)), p)
 
 
 @pytest.mark.parametrize("sampler", ["partially-collapsed", MH_EXACT])
 def test_a_sweep_keeps_the_seeded_posterior(sampler):
-    assert after_one_sweep(kernels_of(sampler), tiny()[1]) > UNLIKELY
+    assert after_one_sweep(steps_of(sampler), tiny()[1]) > UNLIKELY
 
 
 @pytest.mark.parametrize("pseudo", [None, PSEUDO[::-1], PSEUDO * 2], ids=["lost", "swapped", "2x"])
 def test_a_sweep_with_other_seeds_does_not(pseudo):
-    assert after_one_sweep(kernels_of("partially-collapsed"), tiny(pseudo)[1]) < UNLIKELY**2
+    assert after_one_sweep(steps_of("partially-collapsed"), tiny(pseudo)[1]) < UNLIKELY**2
 
 
 def test_a_broken_sweep_does_not():
@@ -73,7 +74,7 @@ def test_a_broken_sweep_does_not():
 def test_a_chain_reaches_the_seeded_posterior():
     corpus, priors = tiny()
     p = enumerate_posterior(corpus, priors)
-    states = chain(kernels_of("partially-collapsed"), corpus, priors, 3000, thin=5)
+    states = chain(steps_of("partially-collapsed"), corpus, priors, 3000, thin=5)
     z = np.array([state.z for state in states])
     observed = np.bincount(number(z, 2), minlength=len(p))
     assert chi_square_p(observed, p) > UNLIKELY
@@ -86,13 +87,11 @@ def test_seeded_sweeps_are_those_of_the_reference(sampler, small):
     pseudo = np.random.default_rng(0).poisson(0.3, (4, small.n_words))
     priors = make_priors(0.1, 0.05, 4, small.n_words, pseudo=pseudo)
     ends = []
-    for reference in (False, True):
-        kernels = load_kernels(sampler, reference=reference)
-        layout, workers = kernels.make_layout(small, 4), Workers(1)
-        z = kernels.start(layout, 3)
-        state = State(z, kernels.count(layout, z, workers), 0)
+    for made in (load_steps(sampler), REFERENCES[sampler]):
+        steps = made(small, 4)
+        state = begin(steps, priors, 3)
         for _ in range(2):
-            state, _ = sweep(layout, state, priors, kernels, 3, workers)
+            state, _ = sweep(state, steps, PLAIN, 3)
         ends.append(state.z.tobytes())
     assert ends[0] == ends[1]
 
@@ -100,11 +99,8 @@ def test_seeded_sweeps_are_those_of_the_reference(sampler, small):
 def test_the_log_posterior_has_the_seeds_in_the_prior(small):
     pseudo = np.random.default_rng(1).poisson(0.5, (3, small.n_words)) * 40
     priors = make_priors(0.2, 0.03, 3, small.n_words, pseudo=pseudo)
-    kernels = load_kernels("polya-urn")
-    layout = kernels.make_layout(small, 3)
-    z = kernels.start(layout, 0)
-    state = State(z, kernels.count(layout, z, Workers(1)), 0)
-    expected = log_joint(small, z, priors)
+    state = begin(load_steps("polya-urn")(small, 3), priors)
+    expected = log_joint(small, state.z, priors)
     assert log_posterior(small, state, priors) == pytest.approx(expected, rel=1e-11)
     plain = priors._replace(pseudo=None)
     assert abs(log_posterior(small, state, plain) - expected) > 100
@@ -117,8 +113,7 @@ def test_beta_is_learned_beside_the_seeds():
     phi = np.array([rng.dirichlet(0.4 + row) for row in pseudo])
     corpus = Corpus.from_matrix(np.array([rng.multinomial(60, phi[d % 4]) for d in range(400)]))
     z = np.repeat(np.arange(400) % 4, np.diff(corpus.doc_ptr)).astype(np.uint16)
-    kernels = load_kernels("polya-urn")
-    counts = kernels.count(kernels.make_layout(corpus, 4), z, Workers(1))
+    counts = load_steps("polya-urn")(corpus, 4).count(z)
     priors = make_priors(0.1, 0.05, 4, 50, pseudo=pseudo)
     learned = learn_beta(counts, priors)
     n = topic_word_matrix(counts, 4).toarray()

@@ -1,19 +1,25 @@
-"""The samplers of the paper in plain NumPy: slow on purpose, dense, and the oracle for ever.
+"""The samplers of the paper in plain NumPy: slow on purpose, dense, and the oracle.
 
-Formulas stand as in the paper. Draws have the same addresses as in the compiled kernels, so
+Formulas are written as in the paper. Draws have the same addresses as in the compiled kernels, so
 that both give the same bytes.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
 from polyaurn.backends.cpu import layout as derived_layout
+from polyaurn.backends.cpu.log_posterior import log_posterior
+from polyaurn.backends.cpu.start import uniform_topics
 from polyaurn.backends.tables import LARGEST_RATE, SLOTS, poisson_tables
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.rng import Key, Moment, Purpose, below, bits, key, open_unit, unit
-from polyaurn.chain.state import NO_TOPIC, Counts, Phi, Priors, Work
+from polyaurn.base.threads import Workers
+from polyaurn.chain.samplers import MH_STEPS
+from polyaurn.chain.state import NO_TOPIC, Counts, Phi, Priors, State, Work
+from polyaurn.chain.steps import Address, LDASteps
 from polyaurn.corpus.corpus import Corpus
 
 
@@ -27,33 +33,80 @@ class ReferenceLayout:
         self.n_words, self.n_topics = corpus.n_words, n_topics
 
 
-def make_layout(corpus: Corpus, n_topics: int, workers: Any = None) -> ReferenceLayout:
-    """Return what the other functions read."""
-    return ReferenceLayout(corpus, n_topics)
+class ReferenceSteps(LDASteps):
+    """Steps in plain NumPy."""
+
+    phi_step: ClassVar[Callable[..., Phi]]
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        n_topics: int,
+        workers: Workers | None = None,
+        *,
+        mh_steps: int = MH_STEPS,
+        learn_every: int = 0,
+    ) -> None:
+        super().__init__(corpus, mh_steps=mh_steps, learn_every=learn_every)
+        self.layout = ReferenceLayout(corpus, n_topics)
+
+    def start(self, seed: int, blocks: I64 | None = None) -> U16:
+        """Draw first topics uniformly; documents of other blocks have none."""
+        return uniform_topics(self.layout, seed, blocks)
+
+    def count(self, z: U16) -> Counts:
+        """Count n by adding up tokens one by one."""
+        return count(self.layout, z)
+
+    def count_blocks(self, z: U16, counts: Counts, blocks: I64) -> Counts:
+        """Count n in some blocks of documents."""
+        document = np.repeat(np.arange(self.corpus.n_documents), np.diff(self.layout.doc_ptr))
+        here = np.isin(document, documents_of(self.layout, blocks))
+        return count(self.layout, np.where(here, z, NO_TOPIC).astype(np.uint16))
+
+    def replace_counts(self, counts: Counts, old: Counts, new: Counts) -> Counts:
+        """Put some documents' new counts in place of their old ones."""
+        n, gone, come = (dense_counts(c, self.layout.n_topics) for c in (counts, old, new))
+        return sparse_counts(n + come - gone)
+
+    def draw_phi(self, counts: Counts, priors: Priors, address: Address) -> Phi:
+        """Draw Phi given n and pseudo-counts."""
+        if priors.pseudo is not None:
+            K = self.layout.n_topics
+            counts = sparse_counts(dense_counts(counts, K) + dense_counts(priors.pseudo, K))
+        return type(self).phi_step(self.layout, counts, priors, *address)
+
+    def enter(self, z: U16, phi: Phi, address: Address, blocks: I64) -> U16:
+        """Give tokens without a topic one drawn from the prior's part of Phi."""
+        return enter(self.layout, z, phi, *address, blocks)
+
+    def draw_z(
+        self,
+        z: U16,
+        phi: Phi,
+        priors: Priors,
+        address: Address,
+        blocks: I64 | None = None,
+        into: U16 | None = None,
+    ) -> tuple[U16, Counts, Work]:
+        """Draw topics given Phi: the second step of both algorithms."""
+        return draw_z(self.layout, z, phi, priors, *address, blocks, into)
+
+    def log_posterior(self, state: State) -> float:
+        """Return log p(w, z), Theta and Phi integrated out."""
+        return log_posterior(self.corpus, state, state.priors, Workers(1))
 
 
-def count(layout: Any, z: U16, workers: Any = None) -> Counts:
+def count(layout: Any, z: U16) -> Counts:
     """Count n by adding up tokens one by one."""
-    n = np.zeros((layout.n_words, layout.n_topics), np.int32)
+    n = np.zeros((layout.n_words, layout.n_topics), np.int64)
     here = z != NO_TOPIC
     np.add.at(n, (layout.word[here], z[here]), 1)
-    first, last, topic = _columns(n > 0)
-    return Counts(first, last, topic, n[n > 0])
+    return sparse_counts(n)
 
 
-def count_blocks(layout: Any, z: U16, counts: Counts, blocks: Any, workers: Any = None) -> Counts:
-    """Count n in some blocks of documents."""
-    document = np.repeat(np.arange(len(layout.doc_ptr) - 1), np.diff(layout.doc_ptr))
-    here = np.isin(document, documents_of(layout, blocks))
-    return count(layout, np.where(here, z, NO_TOPIC).astype(np.uint16))
-
-
-def replace_counts(
-    layout: Any, counts: Counts, old: Counts, new: Counts, workers: Any = None
-) -> Counts:
-    """Return counts without some and with others instead."""
-    n, gone, come = (dense_counts(c, layout.n_topics) for c in (counts, old, new))
-    n += come - gone
+def sparse_counts(n: I64) -> Counts:
+    """Return a matrix n, words by topics, as counts."""
     first, last, topic = _columns(n > 0)
     return Counts(first, last, topic, n[n > 0].astype(np.int32))
 
@@ -67,9 +120,7 @@ def dense_counts(counts: Counts, n_topics: int) -> I64:
     return n
 
 
-def draw_phi_urn(
-    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Any = None
-) -> Phi:
+def draw_phi_urn(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment) -> Phi:
     """Draw Phi from the Poisson Pólya urn: the first step of Algorithm 2."""
     gamma = draw_urn(layout, counts, priors, seed, sweep)
     return make_phi(gamma.astype(np.float64), priors.alpha, gamma > 0)
@@ -101,7 +152,7 @@ def draw_urn(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Mome
 
 
 def draw_phi_dirichlet(
-    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Any = None
+    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment
 ) -> Phi:
     """Draw Phi from its Dirichlet posterior: the first step of Algorithm 1."""
     V, K = layout.n_words, layout.n_topics
@@ -147,7 +198,6 @@ def draw_z(
     priors: Priors,
     seed: int,
     sweep: Moment,
-    workers: Any = None,
     blocks: Any = None,
     into: U16 | None = None,
 ) -> tuple[U16, Counts, Work]:
@@ -183,9 +233,7 @@ def draw_z(
     return new if into is None else into, count(layout, visited), Work(work)
 
 
-def enter(
-    layout: Any, z: U16, phi: Phi, seed: int, sweep: Moment, workers: Any = None, blocks: Any = None
-) -> U16:
+def enter(layout: Any, z: U16, phi: Phi, seed: int, sweep: Moment, blocks: Any) -> U16:
     """Give tokens without a topic one drawn from the prior's part of Phi."""
     new, chance = z.copy(), key(seed, sweep, Purpose.ENTER)
     for d in documents_of(layout, blocks):
@@ -275,3 +323,21 @@ def _columns(keep: np.ndarray) -> tuple[I64, I64, U16]:
     last = np.cumsum(keep.sum(axis=1))
     first = np.concatenate(([0], last[:-1]))
     return first, last, np.nonzero(keep)[1].astype(np.uint16)
+
+
+class Urn(ReferenceSteps):
+    """The sampler "polya-urn"."""
+
+    phi_step = staticmethod(draw_phi_urn)
+
+
+class PartiallyCollapsed(ReferenceSteps):
+    """The sampler "partially-collapsed"."""
+
+    phi_step = staticmethod(draw_phi_dirichlet)
+
+
+REFERENCES: dict[str, type[ReferenceSteps]] = {
+    "polya-urn": Urn,
+    "partially-collapsed": PartiallyCollapsed,
+}

@@ -2,23 +2,21 @@
 
 import math
 from collections.abc import Collection
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from polyaurn.base.errors import InputError
 
 
 def is_whole(value: Any) -> bool:
     """Return whether a value is a whole number, Python's or NumPy's; True and False are not."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a finite number, Python's or NumPy's; True and False are not."""
-    plain = isinstance(value, int | float | np.integer | np.floating)
-    return plain and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def check_whole(

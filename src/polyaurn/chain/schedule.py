@@ -2,8 +2,8 @@
 
 **Growth.** From topics drawn at random, the first sweeps over a large corpus are the slowest, since
 every word has nearly every topic, and teach the least. So a chain may begin on a 64th of the
-documents, drawn by chance, and double it until all are in; documents join with topics drawn from
-the Phi of the moment. This only chooses where the chain over the whole corpus starts, and where a
+documents, drawn at random, and double it until all are in; documents join with topics drawn from
+the current Phi. This only chooses where the chain over the whole corpus starts, and where a
 chain starts does not change what it converges to.
 
 **Smoothing.** With few topics the first sweeps settle early for topics that are blends of several,
@@ -12,19 +12,20 @@ their words have sorted themselves out. This, too, only chooses a starting point
 
 **Refreshes.** Phi may be drawn several times in a sweep, before each part of the documents. Each
 part is drawn given Phi, and Phi given all topics: still a Gibbs sampler with the same target, but
-what one part learnt reaches the next sooner.
+what one part learned reaches the next sooner.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyaurn.backends.registry import DEFAULT_SAMPLER, SAMPLERS
 from polyaurn.base.arrays import F64
+from polyaurn.base.checks import check_one_of, is_whole, wrong
 from polyaurn.base.errors import InputError
+from polyaurn.chain.samplers import DEFAULT_SAMPLER, SAMPLERS, samplers_with
 from polyaurn.chain.state import SHARES, WHOLE, Priors
 
-SWEEPS_A_SHARE = 8
+SWEEPS_PER_SHARE = 8
 LEAST_BEGINNING = 1 << 17  # tokens of the first share
 COSTLY_START = 4e8  # tokens times topics from which growing pays
 SMOOTH_SWEEPS = 120  # at most, and at most a third of all
@@ -32,7 +33,7 @@ MOST_SMOOTH_TOPICS = 200  # with more, smoothing cost more than it brought
 SMOOTH_ALPHA, SMOOTH_BETA = (3.0, 0.3), (5.0, 0.05)  # times as large, but not beyond
 WARM_STARTS = ("auto", "grow", "smooth", "random")
 MOST_REFRESHES = 8
-TOKENS_A_WORD = 40  # for each refresh: then drawing Phi costs little beside drawing topics
+TOKENS_PER_WORD = 40  # for each refresh: then drawing Phi costs little beside drawing topics
 
 
 class Plan(NamedTuple):
@@ -54,12 +55,12 @@ class Plan(NamedTuple):
 
     @property
     def phase(self) -> str:
-        """What the trace says: "grow 1/64", "grow 1/64 smooth" and so on, "smooth", then "full"."""
+        """As the trace reports it: "grow 1/64", "grow 1/64 smooth", ..., "smooth", then "full"."""
         parts = [f"grow {self.share}/{WHOLE}"] if self.share < WHOLE else []
         return " ".join(parts + ["smooth"] * self.smooth) or "full"
 
-    def priors(self, given: Priors) -> Priors:
-        """Return the priors of the sweep, given those of the model."""
+    def raised(self, given: Priors) -> Priors:
+        """Return the priors of the sweep: the model's, raised in a smooth start."""
         if not self.smooth:
             return given
         return given._replace(
@@ -83,8 +84,8 @@ class Schedule(NamedTuple):
     def plan(self, sweep: int) -> Plan:
         """Return the plan of a sweep, counted from 0."""
         smooth = sweep < self.smooth
-        if sweep < SWEEPS_A_SHARE * len(self.shares):
-            return Plan(self.shares[sweep // SWEEPS_A_SHARE], 1, smooth)
+        if sweep < SWEEPS_PER_SHARE * len(self.shares):
+            return Plan(self.shares[sweep // SWEEPS_PER_SHARE], 1, smooth)
         return Plan(WHOLE, self.refreshes, smooth)
 
 
@@ -98,60 +99,52 @@ def make_schedule(
     max_iter: int | None,
     sampler: str = DEFAULT_SAMPLER,
 ) -> Schedule:
-    """Return the schedule of a chain, or refuse the parameters.
+    """Return the schedule of a chain, or reject the parameters.
 
-    Parameters
-    ----------
-    warm_start : {"auto", "grow", "smooth", "random"} or False
-        Whether to begin on a share of the documents, or with larger priors. "auto" does the first
-        where a random start over all documents is costly, tokens times topics being 4e8 or more,
-        and where `max_iter` leaves as many sweeps for the whole corpus; and the second with at
-        most 200 topics. False is "auto".
-    phi_refreshes : int or "auto"
-        How often Phi is drawn in a sweep over all documents. "auto" takes one for each 40 tokens
-        a word, from 1 to 4.
-    n_tokens, n_words, n_topics : int
-        N, V and K.
-    max_iter : int, optional
-        Sweeps that will be done.
-    sampler : str
-        Its name; growth and refreshes are for samplers that draw Phi.
-
-    Returns
-    -------
-    Schedule
-        Plans, by sweep.
+    `warm_start` "auto" grows where a random start over all documents is costly and `max_iter`
+    leaves as many sweeps for the whole corpus, and smooths with at most 200 topics; False is
+    "auto". `phi_refreshes` "auto" draws Phi once for each 40 tokens per word, from 1 to 4 times.
     """
-    if warm_start is False:  # as tools of scikit-learn set it: nothing earlier is gone on from
+    if warm_start is False:  # as tools of scikit-learn set it: do not continue an earlier fit
         warm_start = "auto"
-    if warm_start not in WARM_STARTS:
-        raise InputError(
-            f"The 'warm_start' parameter must be one of {', '.join(map(repr, WARM_STARTS))}. "
-            f"Got {warm_start!r} instead; 'random' gives the paper's plain behaviour."
-        )
-    whole = isinstance(phi_refreshes, int) and not isinstance(phi_refreshes, bool)
-    if phi_refreshes != "auto" and not (whole and 1 <= phi_refreshes <= MOST_REFRESHES):
-        raise InputError(
-            f"The 'phi_refreshes' parameter must be 'auto' or a whole number from 1 to "
-            f"{MOST_REFRESHES}. Got {phi_refreshes!r} instead; 1 gives the paper's plain behaviour."
-        )
+    check_warm_start(warm_start)
+    phi_refreshes = check_phi_refreshes(phi_refreshes)
     draws_phi = SAMPLERS[sampler].draws_phi
-    if not draws_phi and (warm_start == "grow" or phi_refreshes not in ("auto", 1)):
-        name, given = (
-            ("warm_start", warm_start) if warm_start == "grow" else ("phi_refreshes", phi_refreshes)
-        )
-        raise InputError(
-            f"The '{name}' parameter must be left as it is for sampler {sampler!r}, which draws no "
-            f"Phi. Got {given!r}; samplers that take it are "
-            f"{', '.join(repr(name) for name, entry in SAMPLERS.items() if entry.draws_phi)}."
-        )
+    for name, given, wanted in (
+        ("warm_start", warm_start, warm_start == "grow"),
+        ("phi_refreshes", phi_refreshes, phi_refreshes not in ("auto", 1)),
+    ):
+        if wanted and not draws_phi:
+            raise InputError(
+                f"The '{name}' parameter must be left as it is for sampler {sampler!r}, which "
+                f"draws no Phi. Got {given!r}; samplers that take it are "
+                f"{samplers_with('draws_phi')}."
+            )
     shares = tuple(share for share in SHARES if share * n_tokens >= WHOLE * LEAST_BEGINNING)
-    patient = max_iter is None or max_iter >= 2 * SWEEPS_A_SHARE * len(shares)
+    patient = max_iter is None or max_iter >= 2 * SWEEPS_PER_SHARE * len(shares)
     pays = n_tokens * n_topics >= COSTLY_START and patient and draws_phi
     grows = warm_start == "grow" or (warm_start == "auto" and pays)
     smooths = warm_start == "smooth" or (warm_start == "auto" and n_topics <= MOST_SMOOTH_TOPICS)
     smooth = min(SMOOTH_SWEEPS, SMOOTH_SWEEPS if max_iter is None else max_iter // 3)
     if phi_refreshes == "auto":
         most = 4 if draws_phi else 1
-        phi_refreshes = min(most, max(1, n_tokens // (TOKENS_A_WORD * n_words)))
-    return Schedule(shares if grows else (), phi_refreshes, smooth if smooths else 0)
+        phi_refreshes = min(most, max(1, n_tokens // (TOKENS_PER_WORD * n_words)))
+    return Schedule(shares if grows else (), int(phi_refreshes), smooth if smooths else 0)
+
+
+def check_warm_start(value: Any) -> Any:
+    """Return how a chain begins; False, which tools of scikit-learn set, stands for "auto"."""
+    if value is False:
+        return value
+    remedy = "'random' gives the paper's plain behaviour"
+    return check_one_of(value, "warm_start", WARM_STARTS, remedy=remedy)
+
+
+def check_phi_refreshes(value: Any) -> int | str:
+    """Return how often Phi is drawn in a sweep, or "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return value
+    if is_whole(value) and 1 <= value <= MOST_REFRESHES:
+        return int(value)
+    expected = f"'auto' or a whole number from 1 to {MOST_REFRESHES}"
+    raise wrong("phi_refreshes", expected, value, "1 gives the paper's plain behaviour")

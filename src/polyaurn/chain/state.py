@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I32, I64, U16, U32, U64
+from polyaurn.base.checks import is_whole
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.corpus import Corpus
 
 MAX_TOPICS = 65_535
 NO_TOPIC = 65_535  # of a token whose document has not joined the chain yet; topics lie below
-
-MOST_PSEUDO = 200_000_000  # pseudo-counts of a cell: with its tokens still below 2**31
 
 WHOLE = 64  # shares of a corpus are counted in 64ths
 SHARES = (1, 2, 4, 8, 16, 32)  # smaller ones, with which a chain may begin
@@ -37,12 +37,13 @@ class Priors(NamedTuple):
     """Dirichlet concentrations: ``alpha`` for each topic, ``beta`` for each word.
 
     `pseudo`, where given, are tokens that topics are taken to have had beforehand: word v in topic
-    k has the concentration beta[v] plus theirs.
+    k has the concentration beta[v] plus theirs. `learned` says that they are no longer as given.
     """
 
     alpha: F64
     beta: F64
     pseudo: Counts | None = None
+    learned: bool = False
 
 
 class Phi(NamedTuple):
@@ -75,22 +76,20 @@ class Phi(NamedTuple):
 
 
 class State(NamedTuple):
-    """All that the next sweep needs: topics of the tokens, their counts, sweeps done.
+    """All that the next sweep needs: topics of the tokens, their counts, priors, sweeps done.
 
-    `phi` is the Phi that `z` was last drawn with (None before the first sweep). `share` is the
-    share of the documents that are in, in 64ths; tokens of others have the topic NO_TOPIC.
-    `parts` are the counts of parts of the documents, where Phi is drawn before each; they
-    follow from `z`, and are counted again when they are not there. `priors` are those learned so
-    far, None where they stay as given.
+    `share` is the share of the documents that have joined the chain, in 64ths; tokens of others
+    have the topic NO_TOPIC. `parts` are the counts of parts of the documents, where Phi is drawn
+    before each; they follow from `z`, and are counted again when they are missing. `priors` belong
+    to `z`: where they are learned, they were learned from it.
     """
 
     z: U16
     counts: Counts
-    sweep: int
-    phi: Phi | None = None
+    priors: Priors
+    sweep: int = 0
     share: int = WHOLE
     parts: tuple[Counts, ...] = ()
-    priors: Priors | None = None
 
 
 def on_host(state: State) -> State:
@@ -99,7 +98,7 @@ def on_host(state: State) -> State:
     Parameters
     ----------
     state : State
-        From `polyaurn.sweeps`. With ``device="gpu"`` its topics, counts and Phi lie on the GPU
+        From `polyaurn.sweeps`. With ``device="gpu"`` its topics and counts are stored on the GPU
         until the next sweep changes them.
 
     Returns
@@ -107,18 +106,21 @@ def on_host(state: State) -> State:
     State
         May be kept; the same one if its arrays are NumPy's already.
     """
-    if not hasattr(state.counts, "on_host"):
+    if isinstance(state.z, np.ndarray):
         return state
-    from polyaurn.backends.gpu.failures import failures_named
+    return state._replace(z=to_host(state.z), counts=to_host(state.counts), parts=())
 
-    parts: tuple[Any, ...] = state
-    with failures_named():
-        found = [part.on_host() if hasattr(part, "on_host") else part for part in parts]
-    return State(*found)._replace(parts=())
+
+def to_host(held: Any) -> Any:
+    """Return what a device holds as the CPU has it; anything else as it is."""
+    return held.on_host() if hasattr(held, "on_host") else held
 
 
 class Halt(NamedTuple):
-    """Where a chain stopped: of a State, what cannot be computed again; see there."""
+    """Where a chain stopped: the part of a State that cannot be computed again.
+
+    `priors` are those learned so far, None where they stay as given.
+    """
 
     z: U16
     sweep: int
@@ -127,13 +129,9 @@ class Halt(NamedTuple):
 
 
 def halt_of(state: State) -> Halt:
-    """Return what of a state cannot be computed again; topics of a GPU are copied."""
-    if isinstance(state.z, np.ndarray):
-        return Halt(state.z, state.sweep, state.share, state.priors)
-    from polyaurn.backends.gpu.failures import failures_named
-
-    with failures_named():
-        return Halt(np.asarray(state.z), state.sweep, state.share, state.priors)
+    """Return the part of a state that cannot be computed again, in the computer's memory."""
+    learned = state.priors if state.priors.learned else None
+    return Halt(to_host(state.z), state.sweep, state.share, learned)
 
 
 class Work(NamedTuple):
@@ -152,20 +150,13 @@ class Work(NamedTuple):
         return Work(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-class Cost(NamedTuple):
-    """What a sweep cost: seconds of its two steps, and the work of the z step."""
-
-    phi_seconds: float
-    z_seconds: float
-    work: Work
-
-
 class Info(NamedTuple):
-    """What one sweep tells about itself; the record of the trace.
+    """What one sweep reports about itself; all but `phi` is the record of the trace.
 
     `law` says what the chain converges to: "exact" (the posterior), "asymptotic" (near it for large
     counts) or "approximate". `acceptance` is the share of Metropolis-Hastings proposals that were
-    accepted, those that propose the topic at hand included; None where there are none.
+    accepted, including those that propose the present topic; None where there are none. `phi` is
+    the Phi that topics were last drawn given, None for samplers that draw none.
     """
 
     sweep: int
@@ -181,142 +172,33 @@ class Info(NamedTuple):
     acceptance: float | None
     alpha_sum: float
     beta_mean: float
+    phi: Any = None
 
     def record(self) -> dict[str, Any]:
         """Return the sweep as one line of the trace."""
-        return self._asdict()
+        record = self._asdict()
+        del record["phi"]
+        return record
 
 
 def check_topics(n_topics: Any, name: str = "n_components") -> int:
-    """Return the number of topics, or refuse it."""
-    if isinstance(n_topics, bool) or not isinstance(n_topics, int | np.integer):
-        raise InputError(
-            f"The '{name}' parameter must be an integer from 1 to {MAX_TOPICS:,}. "
-            f"Got {n_topics!r} instead; give the number of topics, such as 100."
-        )
-    if not 1 <= n_topics <= MAX_TOPICS:
+    """Return the number of topics, or reject it."""
+    whole = is_whole(n_topics)
+    if whole and 1 <= n_topics <= MAX_TOPICS:
+        return int(n_topics)
+    remedy = "give the number of topics, such as 100"
+    if whole:
         remedy = "ask for at least one topic" if n_topics < 1 else "topics are stored in 16 bits"
-        raise InputError(
-            f"The '{name}' parameter must be an integer from 1 to {MAX_TOPICS:,}. "
-            f"Got {n_topics:,} instead; {remedy}."
-        )
-    return int(n_topics)
-
-
-def make_priors(
-    alpha: Any,
-    beta: Any,
-    n_topics: int,
-    n_words: int,
-    names: tuple[str, str] = ("doc_topic_prior", "topic_word_prior"),
-    pseudo: Any = None,
-) -> Priors:
-    """Return the priors as vectors, or refuse them.
-
-    Parameters
-    ----------
-    alpha : float or array_like of length `n_topics`
-        Concentration of topics in a document.
-    beta : float or array_like of length `n_words`
-        Concentration of words in a topic.
-    n_topics, n_words : int
-        K and V.
-    names : pair of str
-        What the user calls the two parameters, for error messages.
-    pseudo : sparse or dense matrix of whole numbers, `n_topics` by `n_words`, optional
-        Tokens beforehand.
-
-    Returns
-    -------
-    Priors
-        Two vectors of positive finite numbers, and the matrix by columns.
-    """
-    return Priors(
-        _prior(alpha, n_topics, names[0], "topics"),
-        _prior(beta, n_words, names[1], "words of the vocabulary"),
-        None if pseudo is None else _pseudo(pseudo, (n_topics, n_words)),
+    got = f"{n_topics:,}" if whole else repr(n_topics)
+    raise InputError(
+        f"The '{name}' parameter must be an integer from 1 to {MAX_TOPICS:,}. Got {got} instead; "
+        f"{remedy}."
     )
-
-
-def _pseudo(matrix: Any, shape: tuple[int, int]) -> Counts:
-    columns = sp.csc_matrix(matrix)
-    data = columns.data
-    ok = columns.shape == shape and ((data >= 0) & (data <= MOST_PSEUDO)).all()
-    if not ok or (data != np.floor(data)).any():
-        raise InputError(
-            f"The 'pseudo_counts' parameter must be {shape[0]:,} topics by {shape[1]:,} words, of "
-            f"whole numbers from 0 to {MOST_PSEUDO:,}. Got {columns.shape} of {data.dtype} instead."
-        )
-    columns.sum_duplicates()
-    columns.eliminate_zeros()
-    ptr = columns.indptr.astype(np.int64)
-    return Counts(
-        ptr[:-1].copy(), ptr[1:].copy(), columns.indices.astype(np.uint16),
-        columns.data.astype(np.int32),
-    )  # fmt: skip
-
-
-def _prior(value: Any, length: int, name: str, what: str) -> F64:
-    expected = f"a positive number, or {length:,} of them (one for each of the {what})"
-    try:
-        if value is None:
-            raise TypeError
-        vector = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"The '{name}' parameter must be {expected}. Got {value!r} instead; "
-            "give a number such as 0.1."
-        ) from None
-    if vector.ndim > 1 or (vector.ndim == 1 and len(vector) != length):
-        raise InputError(
-            f"The '{name}' parameter must be {expected}. Got an array of shape {vector.shape} "
-            "instead; give one number, or a vector of the right length."
-        )
-    bad = ~(np.isfinite(vector) & (vector > 0))
-    if bad.any():
-        where = "" if vector.ndim == 0 else f" at position {int(np.argmax(bad))}"
-        worst = float(np.atleast_1d(vector)[np.argmax(bad)])
-        raise InputError(
-            f"The '{name}' parameter must be {expected}. Got {worst!r}{where} instead; "
-            "priors are concentrations: finite, and above zero."
-        )
-    full = np.ascontiguousarray(np.broadcast_to(vector, (length,)))
-    full.flags.writeable = False
-    return full
-
-
-def prior_in_brief(prior: Any) -> float | str:
-    """Return a prior as it is written in headers; vectors lie in arrays."""
-    return float(prior) if np.ndim(prior) == 0 else "vector"
 
 
 def topic_word_matrix(counts: Counts, n_topics: int) -> sp.csr_matrix:
     """Return the counts as a scipy CSR matrix of int32, topics by words."""
     return _columns_to_csr(counts.first, counts.last, counts.topic, counts.number, n_topics)
-
-
-def topic_word_mass(n: sp.csr_matrix, priors: Priors) -> sp.csr_matrix:
-    """Return counts n, topics by words, with the pseudo-counts: what beta is added to."""
-    if priors.pseudo is None:
-        return n
-    return sp.csr_matrix(n + topic_word_matrix(priors.pseudo, n.shape[0]))
-
-
-def pseudo_at(n: sp.csr_matrix, priors: Priors) -> Any:
-    """Return the pseudo-counts of the cells that n stores, in their order; 0 without any."""
-    if priors.pseudo is None:
-        return 0
-    rows = np.repeat(np.arange(n.shape[0]), np.diff(n.indptr))
-    return np.asarray(topic_word_matrix(priors.pseudo, n.shape[0])[rows, n.indices]).ravel()
-
-
-def pseudo_sizes(priors: Priors) -> F64:
-    """Return the pseudo-counts of each topic, summed over words."""
-    K = len(priors.alpha)
-    if priors.pseudo is None:
-        return np.zeros(K)
-    sizes = np.bincount(priors.pseudo.topic, priors.pseudo.number, minlength=K)
-    return np.asarray(sizes, np.float64)
 
 
 def phi_matrix(phi: Phi, n_topics: int) -> sp.csr_matrix:
@@ -355,17 +237,7 @@ def doc_topic_matrix(doc_ptr: I64, z: U16, n_topics: int) -> sp.csr_matrix:
 
 
 def check_invariants(word: I32, n_words: int, n_topics: int, state: State) -> None:
-    """Raise AssertionError when a state contradicts itself; for tests and for the careful.
-
-    Parameters
-    ----------
-    word : ndarray of int32
-        The corpus' tokens.
-    n_words, n_topics : int
-        V and K.
-    state : State
-        What to check: topics in range, counts equal to a recount of z.
-    """
+    """Raise AssertionError unless topics are in range and the counts equal a recount of z."""
     z, counts = state.z, state.counts
     if len(z) != len(word):
         raise AssertionError(f"{len(z)} topics for {len(word)} tokens")
@@ -378,3 +250,40 @@ def check_invariants(word: I32, n_words: int, n_topics: int, state: State) -> No
     ).tocsr()
     if (recount != topic_word_matrix(counts, n_topics)).nnz:
         raise AssertionError("the counts carried differ from the counts of z")
+
+
+def check_start(start: Any, corpus: Corpus, K: int) -> None:
+    """Reject a state of another corpus or number of topics, or one that contradicts itself."""
+    expected = f"a State of this corpus ({corpus.n_tokens:,} tokens) with at most {K:,} topics"
+    if not isinstance(start, State | Halt):
+        raise InputError(
+            f"The 'start' parameter must be {expected}. Got {type(start).__name__} instead."
+        )
+    growing = start.share < WHOLE
+    topics = int(start.z[start.z != NO_TOPIC].max(initial=0) if growing else start.z.max()) + 1
+    if len(start.z) != corpus.n_tokens or topics > K:
+        raise InputError(
+            f"The 'start' parameter must be {expected}. Got one of {len(start.z):,} tokens and "
+            f"{topics:,} topics; use the corpus and the number of topics it came from."
+        )
+    if isinstance(start, Halt):
+        return
+    try:
+        check_invariants(corpus.word, corpus.n_words, K, start)
+    except AssertionError as error:
+        raise InputError(
+            f"The 'start' parameter must be {expected}. Got one that contradicts itself "
+            f"({error}); start again."
+        ) from None
+
+
+def check_share(layout: Any, state: State) -> None:
+    """Reject a state in which a document that should be in has no topics."""
+    expected = np.zeros(len(layout.doc_ptr) - 1, bool)
+    for b in np.flatnonzero(layout.share <= state.share):
+        expected[layout.documents[layout.blocks[b] : layout.blocks[b + 1]]] = True
+    if ((state.z != NO_TOPIC) != np.repeat(expected, np.diff(layout.doc_ptr))).any():
+        raise InputError(
+            "The 'start' parameter must be a State of this corpus and number of topics. Got one "
+            f"whose share of {state.share}/{WHOLE} of the documents is another; start again."
+        )

@@ -19,19 +19,13 @@ from polyaurn.cli.report import report, serve
 from polyaurn.cli.reproduce import reproduce
 from polyaurn.cli.steps import note
 from polyaurn.cli.theory import theory
-from polyaurn.cli.topic_grid import sweep
+from polyaurn.cli.topic_grid import choose_topics, sweep
 from polyaurn.cli.topics import topics
 from polyaurn.cli.train import demo, train
+from polyaurn.training.settings import OPTIONS
 
 UsageError: Any = typer.BadParameter.__bases__[0]  # of click, or of the copy typer brings
-OPTIONS = {  # what the command line calls the parameters of Python
-    "n_components": "--topics",
-    "max_iter": "--sweeps",
-    "doc_topic_prior": "--alpha",
-    "topic_word_prior": "--beta",
-    "random_state": "--seed",
-    "n_jobs": "--threads",
-    "evaluate_every": "--eval-every",
+NAMES = OPTIONS | {  # what the command line calls the parameters of Python
     "n_words": "--words",
     "ngram_range": "--ngrams",
     "timestamps": "--dates",
@@ -81,8 +75,9 @@ def stoppable(command: Callable[..., None]) -> Callable[..., None]:
 for command in (train, topics, info):
     app.command()(stoppable(command))
 app.command(name="import")(stoppable(import_))
-for command in (infer, evaluate, compare, sweep, export, import_model, plot, report, serve):
+for command in (infer, evaluate, compare, choose_topics, export, import_model, plot, report, serve):
     app.command()(stoppable(command))
+app.command(hidden=True)(stoppable(sweep))
 for command in (demo, theory, reproduce):
     app.command()(stoppable(command))
 
@@ -136,7 +131,7 @@ def _in_options(message: str) -> str:
         name = found.group(1)
         if name in ARGUMENTS:
             return f"'{ARGUMENTS[name]}' argument"
-        return f"'{OPTIONS.get(name, '--' + name.replace('_', '-'))}' option"
+        return f"'{NAMES.get(name, '--' + name.replace('_', '-'))}' option"
 
     return re.sub(r"'([a-z_]+)' parameter", rename, message)
 

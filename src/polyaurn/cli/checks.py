@@ -4,76 +4,30 @@ from pathlib import Path
 from typing import Any
 
 from polyaurn.base.errors import InputError
-from polyaurn.cli.steps import note, number_or_word, prior
+from polyaurn.chain.samplers import DEFAULT_SAMPLER
+from polyaurn.cli.options import python_settings
+from polyaurn.cli.steps import note
 
 
-def check_training(
-    topics: int,
-    sweeps: int,
-    alpha: str = "0.1",
-    beta: str = "0.01",
-    sampler: str = "polya-urn",
-    seed: int = 0,
-    threads: int = -1,
-    eval_every: int = 10,
-    warm_start: str = "auto",
-    phi_refreshes: str = "auto",
-    mh_steps: int | None = None,
-    learn_priors_every: int = 0,
-) -> dict[str, Any]:
-    """Return options as parameters of `LDA`; refuse bad ones before the corpus is read."""
-    from polyaurn.backends.registry import check_proposals, check_sampler
-    from polyaurn.chain.schedule import make_schedule
-    from polyaurn.chain.starting import check_sweeps
-    from polyaurn.chain.state import check_topics
+def check_settings(options: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
+    """Return options of a training as parameters of Python, checked before the corpus is read.
 
-    check_topics(topics)
-    check_sweeps(sweeps, "max_iter", 1)
-    check_sweeps(eval_every, "evaluate_every", 0)
-    check_sweeps(learn_priors_every, "learn_priors_every", 0)
-    check_proposals([check_sampler(sampler)], mh_steps)
-    refreshes = number_or_word(phi_refreshes)
-    make_schedule(
-        warm_start, refreshes, n_tokens=1, n_words=1, n_topics=topics, max_iter=sweeps,
-        sampler=sampler,
-    )  # fmt: skip
-    return {
-        "n_components": topics,
-        "max_iter": sweeps,
-        **check_priors(alpha, beta, topics),
-        "sampler": sampler,
-        **check_chance(seed, threads),
-        "evaluate_every": eval_every,
-        "warm_start": warm_start,
-        "phi_refreshes": refreshes,
-        "mh_steps": mh_steps,
-        "learn_priors_every": learn_priors_every,
-    }
+    The device is the one that is there; a note says so where it is not as was asked for.
+    """
+    from polyaurn.training.settings import Settings
+
+    parameters = python_settings(options)
+    checked = Settings(**parameters)
+    if "device" in parameters:
+        parameters["device"] = choose_device(checked.device, checked.sampler, quiet=quiet)
+    return parameters
 
 
-def check_priors(alpha: str, beta: str, topics: int) -> dict[str, Any]:
-    """Return the priors; how many words there are can only be told when they are read."""
-    from polyaurn.chain.state import make_priors
-
-    given = prior(alpha, "--alpha"), prior(beta, "--beta")
-    make_priors(*given, topics, len(given[1]) if isinstance(given[1], list) else 1)
-    return {"doc_topic_prior": given[0], "topic_word_prior": given[1]}
-
-
-def check_chance(seed: int, threads: int) -> dict[str, Any]:
-    """Return seed and threads as parameters of Python."""
-    from polyaurn.base.rng import check_seed
-    from polyaurn.base.threads import count_threads
-
-    count_threads(threads)
-    return {"random_state": check_seed(seed), "n_jobs": threads}
-
-
-def choose_device(device: str, sampler: str = "polya-urn", *, quiet: bool) -> str:
-    """Return where sweeps run, "cpu" or "gpu"; say so where it is not as was hoped."""
+def choose_device(device: str, sampler: str = DEFAULT_SAMPLER, *, quiet: bool) -> str:
+    """Return the backend that runs; say so where it is not as was asked for."""
     import warnings
 
-    from polyaurn.backends.devices import check_device
+    from polyaurn.backends.registry import check_device
     from polyaurn.base.errors import DeviceWarning
 
     with warnings.catch_warnings(record=True) as said:
@@ -111,15 +65,6 @@ def check_trace(path: Path | None, corpus: Path, force: bool) -> None:
         raise InputError(
             f"The '--trace' option must name a file in a folder that exists. Got '{path}'; create "
             "the folder or choose another name."
-        )
-
-
-def check_one_of(option: str, value: str, choices: tuple[str, ...]) -> None:
-    """Refuse what is not one of several words."""
-    if value not in choices:
-        raise InputError(
-            f"The '{option}' option must be {', '.join(choices[:-1])} or {choices[-1]}. Got "
-            f"{value!r} instead."
         )
 
 

@@ -96,8 +96,8 @@ def run_as_config(context: typer.Context) -> str:
         Paths are absolute; how text was cut is written out, and the number of threads where
         the model depends on it.
     """
-    from polyaurn.backends.registry import THREAD_FREE
     from polyaurn.base.threads import count_threads
+    from polyaurn.chain.samplers import THREAD_FREE
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
     from polyaurn.corpus.text import WORD
 

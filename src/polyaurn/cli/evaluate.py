@@ -5,24 +5,21 @@ from typing import Annotated, Any
 
 import typer
 
-from polyaurn.cli.checks import check_chance, check_priors, choose_device
+from polyaurn.cli.checks import check_settings
 from polyaurn.cli.options import (
     INTERRUPTED,
     CorpusPath,
-    Device,
     Force,
     Json,
-    MhSteps,
     ModelPath,
     Quiet,
-    Threads,
     reads_corpus,
+    takes_settings,
 )
 from polyaurn.cli.steps import (
     as_trained,
     note,
     noting_warnings,
-    number_or_word,
     print_json,
     read,
     score,
@@ -33,19 +30,18 @@ COMPARED = ("polya-urn", "partially-collapsed", "collapsed", "light")
 
 
 @reads_corpus
+@takes_settings("random_state", "n_jobs", "device")
 def infer(
     model: ModelPath,
     corpus: CorpusPath,
     out: Annotated[
         Path, typer.Option(help="NAME.csv, NAME.parquet or NAME.npz.", show_default=False)
     ],
-    seed: Annotated[int, typer.Option(help="The same seed gives the same mixtures.")] = 0,
-    threads: Threads = -1,
-    device: Device = "cpu",
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     *,
+    settings: dict[str, Any],
     reading: dict[str, Any],
 ) -> None:
     """Find the topics of new documents, the model's topics staying as they are.
@@ -58,14 +54,13 @@ def infer(
     from polyaurn.training.progress import following
 
     check_mixture_file(out, force=force)
-    chance = check_chance(seed, threads)
-    device = choose_device(device, quiet=quiet)
+    options = check_settings(settings, quiet=quiet)
     loaded = load(model)
     documents = read(
         corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
     )
     with noting_warnings(quiet=quiet), following("finding topics", show=not quiet):
-        theta = loaded.transform(documents, **chance, device=device)
+        theta = loaded.transform(documents, **options)
         write_mixtures(out, documents.doc_names, theta)
     if json:
         known = in_words_of(loaded, documents)
@@ -86,16 +81,17 @@ def infer(
 
 
 @reads_corpus
+@takes_settings("random_state", "n_jobs", "device")
 def evaluate(
     model: ModelPath,
     corpus: CorpusPath,
-    particles: Annotated[int, typer.Option(help="Of left-to-right; more are more exact.")] = 20,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    threads: Threads = -1,
-    device: Device = "cpu",
+    particles: Annotated[
+        int, typer.Option(help="Particles of left-to-right; more are more exact.")
+    ] = 20,
     json: Json = False,
     quiet: Quiet = False,
     *,
+    settings: dict[str, Any],
     reading: dict[str, Any],
 ) -> None:
     """Score a model on documents: held-out log likelihood, completion, coherence, diversity.
@@ -110,14 +106,13 @@ def evaluate(
     from polyaurn.training.progress import following
 
     check_particles(particles)
-    check_chance(seed, threads)
-    device = choose_device(device, quiet=quiet)
+    options = check_settings(settings, quiet=quiet)
     loaded = load(model)
     documents = read(
         corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
     )
     with following("scoring", show=not quiet):
-        found = score(loaded, documents, particles, seed, threads, device)
+        found = score(loaded, documents, particles, options)
     if json:
         print_json(found)
         return
@@ -137,9 +132,12 @@ def _brief(value: float | None) -> str:
 
 
 @reads_corpus
+@takes_settings(
+    "n_components", "doc_topic_prior", "topic_word_prior", "random_state", "n_jobs", "warm_start",
+    "phi_refreshes", "mh_steps", warm_start="random", phi_refreshes=1,
+)  # fmt: skip
 def compare(
     corpus: CorpusPath,
-    topics: Annotated[int, typer.Option("--topics", "-k", help="Number of topics, K.")] = 100,
     samplers: Annotated[
         str, typer.Option(help="Which to run, in this order, between commas; 'all' runs all.")
     ] = ",".join(COMPARED),
@@ -147,21 +145,11 @@ def compare(
     out: Annotated[Path, typer.Option(help="The page; the JSON lies beside it.")] = Path(
         "polyaurn-compare.html"
     ),
-    alpha: Annotated[str, typer.Option(help="A number, or a file of K numbers.")] = "0.1",
-    beta: Annotated[str, typer.Option(help="A number, or a file of V numbers.")] = "0.01",
-    seed: Annotated[int, typer.Option(help="The same for all.")] = 0,
-    threads: Threads = -1,
-    warm_start: Annotated[
-        str, typer.Option(help="'random' compares samplers alone; 'auto' with their warm starts.")
-    ] = "random",
-    phi_refreshes: Annotated[
-        str, typer.Option(help="Draws of Phi in a sweep, 1 to 8, or 'auto'.")
-    ] = "1",
-    mh_steps: MhSteps = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the page.")] = False,
     json: Json = False,
     quiet: Quiet = False,
     *,
+    settings: dict[str, Any],
     reading: dict[str, Any],
 ) -> None:
     """Run samplers in turn on one corpus for the same time, and write a page about them.
@@ -171,31 +159,28 @@ def compare(
 
     Example: polyaurn compare docword.kos.txt.gz --topics 50 --samplers polya-urn,collapsed
     """
-    from polyaurn.backends.registry import SAMPLERS, check_proposals
-    from polyaurn.chain.state import check_topics
+    from polyaurn.chain.samplers import SAMPLERS, check_proposals
     from polyaurn.studies.compare import check_samplers, check_seconds, check_starts
     from polyaurn.studies.compare import compare as run
     from polyaurn.studies.compare_page import check_page, write_page
     from polyaurn.training.progress import status
 
-    check_topics(topics)
     check_seconds(seconds)
     names = list(SAMPLERS) if samplers == "all" else samplers.replace(" ", "").split(",")
-    refreshes = number_or_word(phi_refreshes)
-    check_proposals(check_samplers(names), mh_steps)
-    check_starts(names, warm_start, refreshes)
-    options = check_priors(alpha, beta, topics) | check_chance(seed, threads)
+    check_samplers(names)
+    mh_steps = settings.pop("mh_steps")
+    check_proposals(names, mh_steps)
+    options = check_settings(settings, quiet=quiet)
+    check_starts(names, options["warm_start"], options["phi_refreshes"])
     check_page(out, force=force)
     documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     with status("compiling", show=not quiet) as say:
         found = run(
             documents,
-            topics,
+            options.pop("n_components"),
             names,
             seconds,
             **options,
-            warm_start=warm_start,
-            phi_refreshes=refreshes,
             mh_steps=mh_steps,
             on_look=lambda name, look: say(
                 f"{name} ({names.index(name) + 1} of {len(names)}): {look['seconds']:.0f} of "

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyaurn.base.checks import check_one_of
 from polyaurn.base.errors import InputError
-from polyaurn.cli.checks import check_one_of, check_only_for
+from polyaurn.cli.checks import check_only_for
 from polyaurn.cli.options import READING, Force, Json, ModelPath, Quiet, reads_corpus
 from polyaurn.cli.steps import as_trained, note, noting_warnings, print_json, read, size_of
 
@@ -65,10 +66,10 @@ def export(
     from polyaurn.model.storage import load
     from polyaurn.training.progress import following
 
-    check_one_of("--to", to, TO)
+    check_one_of(to, "to", TO)
     tabular = to in ("csv", "parquet")
     if table is not None:
-        check_one_of("--table", table, TABLES)
+        check_one_of(table, "table", TABLES)
     check_only_for("--table", table is not None, "csv and parquet", here=tabular)
     check_only_for("--corpus", corpus is not None, "mallet", here=to == "mallet")
     for name, (_, default) in READING.items():
@@ -140,7 +141,7 @@ def import_model(
     from polyaurn.model.storage import check_target, save
     from polyaurn.training.progress import following
 
-    check_one_of("--from", from_, FROM)
+    check_one_of(from_, "from", FROM)
     check_only_for("--vocabulary", vocabulary is not None, "ldac", here=from_ == "ldac")
     check_only_for("--encoding", encoding is not None, "mallet", here=from_ == "mallet")
     if from_ == "ldac" and vocabulary is None:

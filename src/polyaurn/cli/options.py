@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share; those of a training are in `Settings`."""
 
 import inspect
 from collections.abc import Callable
@@ -8,11 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from polyaurn.training.settings import SETTINGS, Settings
+
 INTERRUPTED = 130  # exit code after Ctrl-C
 CorpusPath = Annotated[
     Path,
     typer.Argument(
-        help="Counts (UCI docword, MatrixMarket, SVMlight, LDA-C) or text (one document a line, "
+        help="Counts (UCI docword, MatrixMarket, SVMlight, LDA-C) or text (one document per line, "
         "CSV, TSV, Parquet, a folder of .txt files, MALLET's three columns), plain or gzipped.",
         show_default=False,
     ),
@@ -36,37 +38,41 @@ MaxWords = Annotated[
 StopWords = Annotated[
     str | None,
     typer.Option(
-        help="Of text: 'english' (default), 'none', or a file with one word a line.",
+        help="Stop words of text: 'english' (default), 'none', or a file with one word per line.",
         rich_help_panel=_READING,
     ),
 ]
 Ngrams = Annotated[
     int | None,
-    typer.Option(help="Of text: count runs of up to this many words.", rich_help_panel=_READING),
+    typer.Option(
+        help="In text, also count runs of up to this many words.", rich_help_panel=_READING
+    ),
 ]
 TokenPattern = Annotated[
     str | None,
-    typer.Option(help="Of text: regular expression of a word.", rich_help_panel=_READING),
+    typer.Option(help="Regular expression of a word in text.", rich_help_panel=_READING),
 ]
 TextColumn = Annotated[
     str | None,
     typer.Option(
-        help="Of a table: name of the text column, or its number from 0 if the table has no names.",
+        help="Text column of a table: its name, or its number from 0 if the table has no header.",
         rich_help_panel=_READING,
     ),
 ]
 NameColumn = Annotated[
     str | None,
-    typer.Option(help="Of a table: column with document names.", rich_help_panel=_READING),
+    typer.Option(help="Column of a table with document names.", rich_help_panel=_READING),
 ]
 Vocabulary = Annotated[
     Path | None,
-    typer.Option(help="Of counts: file with one word a line.", rich_help_panel=_READING),
+    typer.Option(
+        help="Vocabulary of counts: a file with one word per line.", rich_help_panel=_READING
+    ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        help="What the file is, where its look misleads: uci, matrix-market, svmlight, ldac, "
+        help="Format of the file, if it is not recognised: uci, matrix-market, svmlight, ldac, "
         "lines, table, parquet, folder, mallet.",
         autocompletion=lambda: [
             "uci",
@@ -84,30 +90,21 @@ Format = Annotated[
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(help="Of a table: between columns, if not found.", rich_help_panel=_READING),
+    typer.Option(
+        help="Separator between the columns of a table, if it is not found.",
+        rich_help_panel=_READING,
+    ),
 ]
-Encoding = Annotated[str, typer.Option(help="Of text files.", rich_help_panel=_READING)]
+Encoding = Annotated[str, typer.Option(help="Encoding of text files.", rich_help_panel=_READING)]
 Transpose = Annotated[
     bool,
     typer.Option(
         "--transpose", help="The MatrixMarket file has words in rows.", rich_help_panel=_READING
     ),
 ]
-MhSteps = Annotated[
-    int | None,
-    typer.Option(help="Pairs of Metropolis-Hastings proposals a token, where a sampler proposes."),
-]
 Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for each topic.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for machines.")]
-Device = Annotated[
-    str,
-    typer.Option(
-        help="'cpu', 'gpu' (NVIDIA), or 'auto': a GPU where there is one. The result is the same.",
-        autocompletion=lambda: ["cpu", "gpu", "auto"],
-    ),
-]
-Threads = Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file.")]
 READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and default
     "min_count": (MinCount, None),
@@ -126,27 +123,60 @@ READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and defa
 }
 
 
-def sampler_names() -> list[str]:
-    """Return the samplers there are, for a shell that completes."""
-    from polyaurn.backends.registry import SAMPLERS
-
-    return list(SAMPLERS)
+Options = dict[str, tuple[Any, Any]]  # name of an option: what it takes and its default
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `READING`; it receives them as a dictionary, `reading`."""
+    return _with_options(command, "reading", READING)
+
+
+def takes_settings(*names: str, **defaults: Any) -> Callable[..., Any]:
+    """Give a command options of `Settings`; it receives their values as a dictionary, `settings`.
+
+    Without names it takes all that have an option. `defaults` are by the names of Python.
+    """
+    wanted = names or tuple(name for name, known in SETTINGS.items() if known.option)
+    options = {SETTINGS[name].option: _option(name, defaults) for name in wanted}
+    return lambda command: _with_options(command, "settings", options)
+
+
+def _option(name: str, defaults: dict[str, Any]) -> tuple[Any, Any]:
+    known, default = SETTINGS[name], defaults.get(name, getattr(Settings, name))
+    kind = known.kind
+    if kind is str:
+        default = str(default)
+    declared = [f"--{known.option.replace('_', '-')}", *([known.short] if known.short else [])]
+    complete = (lambda: list(known.choices)) if known.choices else None
+    option = typer.Option(
+        *declared, help=known.about, autocompletion=complete, rich_help_panel="Training"
+    )
+    return Annotated[kind, option], default
+
+
+def python_settings(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options of the command line as parameters of Python."""
+    by_option = {known.option: name for name, known in SETTINGS.items()}
+    names = {option: by_option[option] for option in options}
+    return {name: SETTINGS[name].parse(options[option]) for option, name in names.items()}
+
+
+def _with_options(
+    command: Callable[..., None], received: str, options: Options
+) -> Callable[..., None]:
+    """Return a command with more options, which it receives as one dictionary."""
 
     @wraps(command)
-    def run(**options: Any) -> None:
-        reading = {name: options.pop(name) for name in READING}
-        command(**options, reading=reading)
+    def run(**given: Any) -> None:
+        taken = {name: given.pop(name) for name in options}
+        command(**given, **{received: taken})
 
     signature = inspect.signature(command)
-    own = [p for name, p in signature.parameters.items() if name != "reading"]
+    own = [p for name, p in signature.parameters.items() if name != received]
     kind = inspect.Parameter.KEYWORD_ONLY
     added = [
         inspect.Parameter(name, kind, annotation=option, default=default)
-        for name, (option, default) in READING.items()
+        for name, (option, default) in options.items()
     ]
     run.__signature__ = signature.replace(parameters=own + added)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in own + added}

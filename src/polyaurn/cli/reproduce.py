@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyaurn.cli.checks import choose_device
-from polyaurn.cli.options import INTERRUPTED, Device, Json, Quiet
+from polyaurn.cli.options import INTERRUPTED, Json, Quiet, takes_settings
 from polyaurn.cli.steps import note, print_json
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 FAILED = 1  # exit code when pieces of work ended early
 
 
+@takes_settings("n_jobs", "device")
 def reproduce(
     figure: Annotated[
         str | None,
@@ -43,14 +44,12 @@ def reproduce(
     generated: Annotated[
         str, typer.Option(help="Generate these in the paper's sizes: enron,nytimes,pubmed.")
     ] = "",
-    threads: Annotated[int, typer.Option("--threads", "-t", help="-1 takes all cores.")] = -1,
     cores: Annotated[
         str, typer.Option(help="Numbers of cores for the scaling, as far as there are.")
     ] = "1,2,4,8,16",
     seeds: Annotated[
         int | None, typer.Option(help="Chains of each kind: 2 in small, 5 in full.")
     ] = None,
-    device: Device = "cpu",
     budget: Annotated[
         float | None, typer.Option(help="Begin nothing new after so many minutes.")
     ] = None,
@@ -59,6 +58,8 @@ def reproduce(
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
+    *,
+    settings: dict[str, Any],
 ) -> None:
     """Run the paper's experiments again, and write one page: what it found, what we find.
 
@@ -81,8 +82,8 @@ def reproduce(
         )
     run = Reproduction(
         out, figure, corpora=corpora, scale=scale, use=_split(use), generated=_split(generated),
-        threads=threads, cores=[_number(n) for n in _split(cores)], seeds=seeds,
-        device=choose_device(device, quiet=quiet or json),
+        threads=settings["threads"], cores=[_number(n) for n in _split(cores)], seeds=seeds,
+        device=choose_device(settings["device"], quiet=quiet or json),
     )  # fmt: skip
     quiet = quiet or json
     if not quiet or (only_list and not json):

@@ -61,16 +61,6 @@ def reading_options(reading: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def read_seeds(path: Path, strength: int | str, sampler: str) -> dict[int, list[str]]:
-    """Read seed words, and refuse what cannot be used with them, before long work."""
-    from polyaurn.backends.registry import check_draws_phi
-    from polyaurn.training.seeds import check_strength, read_seed_words
-
-    check_draws_phi("seed_words", sampler)
-    check_strength(strength, "seed_strength", auto=True)
-    return read_seed_words(path)
-
-
 def fit_and_save(
     corpus: "Corpus",
     *,
@@ -189,14 +179,11 @@ def score(
     model: "TopicModel",
     corpus: "Corpus",
     particles: int,
-    seed: int,
-    threads: int,
-    device: str = "cpu",
+    options: dict[str, Any],
 ) -> dict[str, int | float | None]:
-    """Return what the evaluate command tells; values that cannot be had are None."""
+    """Return what the evaluate command reports; values that cannot be computed are None."""
     from polyaurn.evaluate import coherence, diversity, document_completion, left_to_right
 
-    options: dict[str, Any] = {"random_state": seed, "n_jobs": threads, "device": device}
     held_out = left_to_right(model, corpus, particles, **options)
     completion = document_completion(model, corpus, **options)
     top = model.topics(10)
@@ -216,27 +203,6 @@ def score(
     }
 
 
-def prior(value: str, name: str) -> Any:
-    """Turn an option into a number, or the numbers of a file."""
-    try:
-        return float(value)
-    except ValueError:
-        pass
-    try:
-        return [float(number) for number in Path(value).read_text(encoding="utf-8").split()]
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it holds something else"
-        raise InputError(
-            f"The '{name}' option must be a positive number, or a file of numbers. Got {value!r}, "
-            f"which cannot be read as one ({why}); give a number such as 0.1."
-        ) from None
-
-
-def number_or_word(value: str) -> int | str:
-    """Turn an option that may be a whole number or a word into what it is."""
-    return int(value) if value.isdecimal() else value
-
-
 def print_json(value: Any) -> None:
     """Print a value for machines."""
     import json
@@ -245,7 +211,7 @@ def print_json(value: Any) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """Return a value whose numbers that are none are None, which JSON knows."""
+    """Return a value with None in place of infinities and NaN, which JSON does not have."""
     if isinstance(value, dict):
         return {name: _finite(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -1,5 +1,6 @@
-"""The command that asks how many topics: sweep. Heavy imports wait inside."""
+"""The command that compares numbers of topics: choose-topics. Heavy imports wait inside."""
 
+import inspect
 import sys
 from itertools import product
 from pathlib import Path
@@ -12,52 +13,47 @@ from polyaurn.cli.checks import choose_device
 from polyaurn.cli.options import (
     INTERRUPTED,
     CorpusPath,
-    Device,
     Json,
     Quiet,
-    Threads,
+    python_settings,
     reads_corpus,
-    sampler_names,
+    takes_settings,
 )
-from polyaurn.cli.steps import note, print_json, prior, read
+from polyaurn.cli.steps import note, print_json, read
 from polyaurn.cli.tables import show_table
 
 
 @reads_corpus
-def sweep(
+@takes_settings(
+    "max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "random_state", "n_jobs",
+    "device", max_iter=500,
+)  # fmt: skip
+def choose_topics(
     corpus: CorpusPath,
     topics: Annotated[
-        str, typer.Option("--topics", "-k", help="Numbers of topics, between commas.")
+        str, typer.Option("--topics", "-k", help="Numbers of topics, separated by commas.")
     ] = "10,20,50,100",
     seeds: Annotated[int, typer.Option(help="Models for each number of topics.")] = 3,
-    sweeps: Annotated[int, typer.Option(help="Sweeps of each model.")] = 500,
     out: Annotated[Path, typer.Option(help="Folder for models, numbers and the page.")] = Path(
         "polyaurn-sweep"
     ),
-    alpha: Annotated[float, typer.Option(help="Prior of topics in a document.")] = 0.1,
-    beta: Annotated[
-        str, typer.Option(help="Prior of words in a topic: a number, or a file of V numbers.")
-    ] = "0.01",
-    sampler: Annotated[
-        str, typer.Option(help="As in train.", autocompletion=sampler_names)
-    ] = "polya-urn",
-    seed: Annotated[int, typer.Option(help="The first seed; the others count up from it.")] = 0,
-    threads: Threads = -1,
-    device: Device = "cpu",
     test_share: Annotated[float, typer.Option(help="Share of the documents held out.")] = 0.1,
-    particles: Annotated[int, typer.Option(help="Of left-to-right; more are more exact.")] = 20,
+    particles: Annotated[
+        int, typer.Option(help="Particles of left-to-right; more are more exact.")
+    ] = 20,
     json: Json = False,
     quiet: Quiet = False,
     *,
+    settings: dict[str, Any],
     reading: dict[str, Any],
 ) -> None:
-    """Find out how many topics: train models with several numbers of them, and judge each.
+    """Choose the number of topics: train models with several numbers of them, and compare them.
 
     Held-out likelihood, completion, coherence, diversity, and stability between seeds, in a table
-    and on a page. Finished models are kept: after Ctrl-C the same command goes on, and more
-    numbers of topics, or more seeds, use what is there.
+    and on a page. Seeds count up from --seed. Finished models are kept: after Ctrl-C the same
+    command continues, and more numbers of topics, or more seeds, use what is there.
 
-    Example: polyaurn sweep reviews.csv --text-column review --topics 10,20,50,100 --seeds 3
+    Example: polyaurn choose-topics reviews.csv --text-column review --topics 10,20,50,100 --seeds 3
     """
     from polyaurn.studies.topic_grid import topic_grid
     from polyaurn.studies.topic_grid.folder import GridFolder
@@ -67,13 +63,10 @@ def sweep(
     numbers: list[Any] = [
         int(k) if k.isdecimal() else k for k in topics.replace(" ", "").split(",") if k
     ]
-    options: dict[str, Any] = {
-        "max_iter": sweeps, "doc_topic_prior": alpha, "topic_word_prior": prior(beta, "--beta"),
-        "sampler": sampler, "test_share": test_share, "particles": particles, "random_state": seed,
-        "n_jobs": threads,
-    }  # fmt: skip
+    options = python_settings(settings) | {"test_share": test_share, "particles": particles}
+    device = options.pop("device")
     wanted = list(product(*check_grid(numbers, seeds, **options)))
-    options["device"] = choose_device(device, sampler, quiet=quiet)
+    options["device"] = choose_device(device, options["sampler"], quiet=quiet)
     folder = GridFolder(out)
     documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     try:
@@ -86,7 +79,7 @@ def sweep(
         kept = sum(folder.cell(*place) is not None for place in wanted)
         note(
             f"Stopped; {kept} of {len(wanted)} models are finished and kept in {out}. Run the same "
-            "command again to go on."
+            "command again to continue."
         )
         raise typer.Exit(INTERRUPTED) from None
     if json:
@@ -97,7 +90,7 @@ def sweep(
 
 
 def _in_words(place: dict[str, Any]) -> str:
-    """Say how far a sweep over numbers of topics is."""
+    """Say how far the grid of models is."""
     step = (
         "scoring"
         if place["step"] == "scoring"
@@ -137,3 +130,14 @@ def _show(found: dict[str, Any]) -> None:
             for row in found["topics"]
         ],
     )
+
+
+def sweep(**options: Any) -> None:
+    """Do what choose-topics does, under its former name."""
+    choose_topics(**options)
+    if not (options["quiet"] or options["json"]):
+        note("Note: 'polyaurn sweep' is now called 'polyaurn choose-topics'.")
+
+
+sweep.__signature__ = inspect.signature(choose_topics)  # type: ignore[attr-defined]
+sweep.__annotations__ = choose_topics.__annotations__

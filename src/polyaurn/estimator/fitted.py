@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from polyaurn.chain.state import topic_word_mass
+from polyaurn.chain.priors import topic_word_mass
 from polyaurn.estimator.inputs import documents_to_meet
 from polyaurn.model.model import TopicModel
 from polyaurn.model.tables.mixin import Views

@@ -8,27 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyaurn.backends.registry import DEFAULT_SAMPLER, SAMPLERS, check_sampler
+from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import DeviceError, InputError
 from polyaurn.base.threads import count_threads
-from polyaurn.chain.loop import give_all_topics, state_of, sweeps
-from polyaurn.chain.state import Info, State, check_topics, halt_of, on_host
+from polyaurn.chain.samplers import DEFAULT_SAMPLER, SAMPLERS
+from polyaurn.chain.state import Info, State, halt_of, on_host
 from polyaurn.estimator.fitted import Trained
 from polyaurn.estimator.inputs import documents_to_train
 from polyaurn.model.model import TopicModel
-from polyaurn.training.keeping import Keeper, keeping
+from polyaurn.training.folder import RunFolder, open_folder
 from polyaurn.training.memory import check_memory
 from polyaurn.training.progress import Report, training_line
-from polyaurn.training.run import (
-    Callback,
-    Training,
-    as_callbacks,
-    check_whole,
-    make_training,
-    says_stop,
-)
-from polyaurn.training.seeds import FIXED_STRENGTH
+from polyaurn.training.run import Run, make_run
+from polyaurn.training.settings import FIXED_STRENGTH
 from polyaurn.training.signals import InterruptsWait
+from polyaurn.training.sweeps import give_all_topics, state_of, sweeps
 
 if TYPE_CHECKING:
     from polyaurn.evaluate.posterior import Posterior
@@ -176,7 +170,7 @@ class LDA(Trained):
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "auto",
         resume: bool = False,
-        callbacks: Callback | Iterable[Callback] | None = None,
+        callbacks: Any = None,
         verbose: bool = True,
     ) -> None:
         self.n_components = n_components
@@ -224,75 +218,63 @@ class LDA(Trained):
             The estimator itself.
         """
         corpus = documents_to_train(self, X)
-        callbacks = as_callbacks(self.callbacks)
         if corpus.n_empty:
             warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
-        training = make_training(self, corpus)
-        K = check_topics(self.n_components)
-        on_gpu = training.options["device"] == "gpu"
-        in_memory = DEFAULT_SAMPLER if on_gpu else self.sampler  # a GPU has Phi in its own
-        check_memory(corpus.n_tokens, corpus.n_words, K, in_memory)
+        run = make_run(self, corpus)
+        settings, in_place = run.settings, run.backend.in_place
+        K = settings.n_components
+        check_memory(corpus.n_tokens, corpus.n_words, K, settings.sampler, run.backend)
         with (
-            keeping(self.checkpoint, self.checkpoint_every, training.run, resume=self.resume,
-                    any_seed=self.random_state is None, early=on_gpu) as keeper,
-            training_line(self.max_iter, corpus.n_tokens, show=self.verbose) as line,
-            InterruptsWait(wanted=on_gpu) as interrupts,
+            open_folder(settings.checkpoint, settings.checkpoint_every, run.header,
+                        resume=settings.resume, any_seed=self.random_state is None,
+                        early=in_place) as folder,
+            training_line(settings.max_iter, corpus.n_tokens, show=settings.verbose) as line,
+            InterruptsWait(wanted=in_place) as interrupts,
         ):  # fmt: skip
             try:
-                self._train(training, callbacks, keeper, line, interrupts)
+                self._train(run, folder, line, interrupts)
             except DeviceError as error:
-                raise DeviceError(error.what, keeper.remedy()) from error
+                raise DeviceError(error.what, folder.remedy()) from error
         return self
 
-    def _train(
-        self,
-        training: Training,
-        callbacks: list[Callback],
-        keeper: Keeper,
-        line: Report,
-        interrupts: InterruptsWait,
-    ) -> None:
-        """Sweep from where the run stands; keep its last state, whatever happens."""
-        corpus = training.corpus
+    def _train(self, run: Run, folder: RunFolder, line: Report, interrupts: InterruptsWait) -> None:
+        """Sweep from where the run is; keep its last state, whatever happens."""
         trace: list[dict[str, Any]] = []
         state: State | None = None
         before, start = 0.0, None
-        if keeper.saved is not None:
-            start, trace = keeper.saved.halt, keeper.saved.trace
+        if folder.saved is not None:
+            start, trace = folder.saved.halt, folder.saved.trace
             before = float(trace[-1]["seconds"]) if trace else 0.0
-            training = training.with_seed(keeper.saved.run["random_state"])
-        if start is not None and start.sweep == self.max_iter:
-            state = state_of(corpus, start, self.n_components, self.sampler, self.n_jobs)
-            self._keep(training, state, trace)
+            run = run.with_seed(folder.saved.run["random_state"])
+        if start is not None and start.sweep == run.settings.max_iter:
+            state = state_of(run.corpus, start, run.priors, self.sampler, self.n_jobs)
+            self._keep(run, state, trace)
             return
-        chain = sweeps(
-            corpus, random_state=training.seed, max_iter=self.max_iter, start=start,
-            on_compile=line.compiling, **training.options,
-        )  # fmt: skip
+        chain = sweeps(run.corpus, start=start, on_compile=line.compiling, **run.of_chain())
         del start
-        keeper.forget()
+        folder.forget()
         try:
             for state, info in chain:
                 info = info._replace(seconds=before + info.seconds)
                 trace.append(info.record())
                 line.sweep(info)
-                if any([says_stop(callback(state, info)) for callback in callbacks]):
+                if any([asks_to_stop(call(state, info)) for call in run.settings.callbacks]):
                     break
-                state = state._replace(phi=None)  # free its memory while the next is drawn
-                keeper.after(state, trace)
+                del info  # frees its Phi while the next is drawn
+                folder.after(state, trace)
                 interrupts.look()
         except BaseException:
-            with suppress(InputError):  # a GPU that failed may have the state no more
-                self._end(training, state, trace, keeper)
+            with suppress(InputError):  # a GPU that failed may have lost the state
+                self._end(run, state, trace, folder)
             raise
-        self._end(training, state, trace, keeper)
+        self._end(run, state, trace, folder)
 
     def _end(
-        self, training: Training, state: State | None, trace: list[dict[str, Any]], keeper: Keeper
+        self, run: Run, state: State | None, trace: list[dict[str, Any]], folder: RunFolder
     ) -> None:
         if state is not None:
-            keeper.write(state, trace)
-            self._keep(training, state, trace)
+            folder.write(state, trace)
+            self._keep(run, state, trace)
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Train, and return the mixture of topics of each document.
@@ -382,21 +364,21 @@ class LDA(Trained):
         for name, value in {"chains": chains, "draws": draws, "thin": thin}.items():
             check_whole(value, name)
         corpus = documents_to_train(self, X)
-        training = make_training(self, corpus)
-        choice = make_choice(corpus, check_topics(self.n_components), words, topics, documents)
-        law = SAMPLERS[check_sampler(self.sampler)].law_of(count_threads(self.n_jobs))
+        run = make_run(self, corpus)
+        burn_in = run.settings.max_iter
+        choice = make_choice(corpus, run.settings.n_components, words, topics, documents)
+        law = SAMPLERS[self.sampler].law_of(count_threads(self.n_jobs))
         trace: list[dict[str, Any]] = []
         last: list[State] = []
         kept: list[Chain] = []
         self.__dict__.pop("posterior_", None)
-        n_sweeps = chains * (self.max_iter + draws * thin)
-        on_gpu = training.options["device"] == "gpu"
+        n_sweeps = chains * (burn_in + draws * thin)
         with (
             training_line(n_sweeps, corpus.n_tokens, show=self.verbose) as line,
-            InterruptsWait(wanted=on_gpu) as interrupts,
+            InterruptsWait(wanted=run.backend.in_place) as interrupts,
         ):
 
-            def tell(done: int, info: Info) -> None:
+            def report(done: int, info: Info) -> None:
                 line.sweep(info._replace(sweep=done + info.sweep))
                 if not done:
                     trace.append(info.record())
@@ -404,31 +386,35 @@ class LDA(Trained):
 
             try:
                 sample(
-                    corpus, training.options | {"on_compile": line.compiling},
-                    burn_in=self.max_iter, chains=chains, draws=draws, thin=thin, choice=choice,
-                    theta_mean=theta_mean, seed=training.seed, tell=tell, into=kept, last=last,
+                    corpus, run.of_chain() | {"on_compile": line.compiling},
+                    burn_in=burn_in, chains=chains, draws=draws, thin=thin, choice=choice,
+                    theta_mean=theta_mean, seed=run.seed, tell=report, into=kept, last=last,
                 )  # fmt: skip
             except DeviceError as error:
                 so_far = "; draws so far are in posterior_" if kept else ""
                 raise DeviceError(error.what, f"Sample again with device='cpu'{so_far}.") from error
             finally:
                 if last:
-                    self._keep(training, last[0], trace)
+                    self._keep(run, last[0], trace)
                 if kept:
                     self.posterior_ = gather(corpus, kept, choice, law)
         return self.posterior_
 
-    def _keep(self, training: Training, state: State, trace: list[dict[str, Any]]) -> None:
-        corpus, priors = training.corpus, training.priors_of(state)
+    def _keep(self, run: Run, state: State, trace: list[dict[str, Any]]) -> None:
+        corpus = run.corpus
         try:
-            state = on_host(state._replace(phi=None))
-        except DeviceError:  # topics can be had even where there is no room to gather counts
-            halt = halt_of(state)
-            state = state_of(corpus, halt, self.n_components, self.sampler, self.n_jobs)
-        state = give_all_topics(corpus, state, priors, self.sampler, training.seed, self.n_jobs)
+            here = on_host(state)
+        except DeviceError:  # topics can be had even where there is no memory to gather counts
+            here = state_of(corpus, halt_of(state), run.priors, self.sampler, self.n_jobs)
+        here = give_all_topics(corpus, here, self.sampler, run.seed, self.n_jobs)
         self.corpus_ = corpus
-        self.n_iter_ = state.sweep
-        self.random_state_ = training.seed
+        self.n_iter_ = here.sweep
+        self.random_state_ = run.seed
         self.model_ = TopicModel.from_state(
-            corpus, state, priors, trace=trace, parameters=training.facts
+            corpus, here, here.priors, trace=trace, parameters=run.facts
         )
+
+
+def asks_to_stop(answer: Any) -> bool:
+    """Return whether a callback asks to end the training."""
+    return isinstance(answer, bool | np.bool_) and bool(answer)

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyaurn.backends.devices import check_device
+from polyaurn.backends.documents import fix_topics
+from polyaurn.backends.registry import BACKENDS, check_device
 from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tell, telling_of_ranges
@@ -15,7 +16,6 @@ from polyaurn.model.inference import (
     BURN_IN,
     KEPT,
     Known,
-    document_ranges,
     freeze,
     in_words_of,
     mean_counts,
@@ -129,34 +129,15 @@ def score_documents(
     model: TopicModel, known: Known, particles: int, seed: int, workers: Workers, device: str
 ) -> tuple[F64, F64]:
     """Return log p(w) of documents and their errors, left to right; the device was checked."""
-    from polyaurn.backends.cpu.fold_in import fix_topics, score_left_to_right
-
     topics = fix_topics(model.topic_word_counts, model.priors)
-    level, error = np.empty(len(known.tokens)), np.empty(len(known.tokens))
-    address = key(seed, 0, Purpose.LEFT_TO_RIGHT)
-
-    def score(lo: int, hi: int) -> None:
-        score_left_to_right(
-            lo, hi, known.doc_ptr, known.word, particles, *topics, *address, level, error
-        )
-
+    backend = BACKENDS[device]
     tell("compiling kernels")
-    step = "scoring documents"
-    if device == "gpu":
-        from polyaurn.backends.gpu import new_documents
-        from polyaurn.backends.gpu.failures import failures_named
-
-        on_done = telling_of_ranges(step, len(level))
-        with failures_named("Score with device='cpu'."):
-            new_documents.left_to_right(
-                known, particles, topics, address, level, error, workers, on_done
-            )
-    else:
-        score(0, 0)
-        ranges = document_ranges(known.doc_ptr, 500)
-        ranges.sort(key=lambda pair: -int(known.tokens[pair[0] : pair[1]].max(initial=0)))
-        workers.run(score, ranges, telling_of_ranges(step, len(level)))
-    return level, error
+    on_done = telling_of_ranges("scoring documents", len(known.tokens))
+    with backend.failures("Score with device='cpu'."):
+        return backend.new_documents().left_to_right(
+            known.doc_ptr, known.word, topics, particles, key(seed, 0, Purpose.LEFT_TO_RIGHT),
+            workers, on_done,
+        )  # fmt: skip
 
 
 def check_particles(particles: Any) -> None:
@@ -203,25 +184,17 @@ def document_completion(
     HeldOut
         Of the tokens scored, half of each document. Its errors are NaN: it is one estimate.
     """
-    from polyaurn.backends.cpu.fold_in import fix_topics, score_tokens
+    from polyaurn.backends.cpu.new_documents import complete
 
     device = check_device(device)
     fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
     seen, hidden = _halves(known)
     topics = fix_topics(fitted.topic_word_counts, fitted.priors)
-    level = np.empty(len(known.tokens))
     with Workers(threads) as workers:
         mean = mean_counts(
             fitted, seen, burn_in=burn_in, kept=kept, seed=seed, workers=workers, device=device
         )
-        workers.run(
-            score_tokens,
-            [
-                (lo, hi, hidden.doc_ptr, hidden.word, *topics[:6], seen.tokens,
-                 mean.indptr.astype(np.int64), mean.indices.astype(np.int32), mean.data, level)
-                for lo, hi in document_ranges(hidden.doc_ptr)
-            ],
-        )  # fmt: skip
+        level = complete(hidden.doc_ptr, hidden.word, topics, seen.tokens, mean, workers)
     return HeldOut(level, np.full(len(level), np.nan), hidden.tokens, known.unknown)
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import check_topics, topic_word_mass
+from polyaurn.chain.priors import topic_word_mass
+from polyaurn.chain.state import check_topics
 from polyaurn.exchange.parts import fitted, take_prior_out, topics_only
 from polyaurn.model.model import TopicModel
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import MAX_TOPICS, doc_topic_matrix, make_priors
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import MAX_TOPICS, doc_topic_matrix
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.exchange.parts import count_topics, read_line, shown, too_long
 from polyaurn.files.reading import open_bytes

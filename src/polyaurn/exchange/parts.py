@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import check_topics, doc_topic_matrix, make_priors, topic_word_mass
+from polyaurn.chain.priors import make_priors, topic_word_mass
+from polyaurn.chain.state import check_topics, doc_topic_matrix
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered, check_vocabulary
 from polyaurn.model.model import TopicModel

@@ -7,14 +7,15 @@ out for a document depends on its words and the seed, not on the documents besid
 
 import warnings
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.backends.devices import check_device
-from polyaurn.base.arrays import F64, I32, I64
+from polyaurn.backends.documents import fix_topics
+from polyaurn.backends.registry import BACKENDS, check_device
+from polyaurn.base.arrays import I32, I64
+from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tell, telling_of_ranges
 from polyaurn.base.rng import Purpose, check_seed, key
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 BURN_IN, KEPT = 6, 14  # sweeps over a document: left out, and averaged
 MOST_UNKNOWN = 0.9  # share of tokens
-_TOKENS_A_RANGE = 20_000
-_DOCUMENTS_A_RANGE = 2_000
 
 
 class Known(NamedTuple):
@@ -162,47 +161,20 @@ def mean_counts(
     device: str = "cpu",
 ) -> sp.csr_matrix:
     """Return the mean number of tokens of each topic in each document, D by K, sparse."""
-    from polyaurn.backends.cpu.fold_in import fix_topics, fold_documents
-
     topics = fix_topics(model.topic_word_counts, model.priors)
-    K, address = model.n_topics, key(seed, 0, Purpose.FOLD)
-
-    def fold(lo: int, hi: int) -> tuple[I64, Any, F64]:
-        room = int(np.minimum(known.tokens[lo:hi] * kept, K).sum())
-        ends = np.empty(hi - lo + 1, np.int64)
-        found, mean = np.empty(room, np.uint16), np.empty(room, np.float64)
-        fold_documents(
-            lo, hi, known.doc_ptr, known.word, burn_in, kept, *topics, *address, ends, found, mean
-        )
-        return np.diff(ends), found[: ends[-1]].copy(), mean[: ends[-1]].copy()
-
+    backend = BACKENDS[device]
     tell("compiling kernels")
-    step, D = "finding topics of documents", len(known.tokens)
-    if device == "gpu":
-        from polyaurn.backends.gpu import new_documents
-        from polyaurn.backends.gpu.failures import failures_named
-
-        on_done = telling_of_ranges(step, D)
-        with failures_named("Try device='cpu'."):
-            parts = new_documents.fold(known, topics, burn_in, kept, address, on_done)
-    else:
-        fold(0, 0)
-        parts = workers.run(fold, document_ranges(known.doc_ptr), telling_of_ranges(step, D))
+    on_done = telling_of_ranges("finding topics of documents", len(known.tokens))
+    with backend.failures("Try device='cpu'."):
+        parts = backend.new_documents().mean_counts(
+            known.doc_ptr, known.word, topics, (burn_in, kept), key(seed, 0, Purpose.FOLD),
+            workers, on_done,
+        )  # fmt: skip
     lengths = np.concatenate([np.empty(0, np.int64), *(part[0] for part in parts)])
     ptr = np.concatenate(([0], np.cumsum(lengths)))
     index = np.concatenate([np.empty(0, np.uint16), *(part[1] for part in parts)])
     data = np.concatenate([np.empty(0), *(part[2] for part in parts)])
-    return sp.csr_matrix((data, index.astype(np.int32), ptr), shape=(len(lengths), K))
-
-
-def document_ranges(doc_ptr: I64, tokens: int = _TOKENS_A_RANGE) -> list[tuple[int, int]]:
-    """Cut documents into ranges of so many tokens, or 2,000 documents."""
-    from polyaurn.backends.cpu.layout import even_ranges
-
-    D = len(doc_ptr) - 1
-    n_ranges = max(int(doc_ptr[-1]) // tokens, D // _DOCUMENTS_A_RANGE) + 1
-    size = doc_ptr + np.arange(D + 1)  # an empty document is some work, too
-    return list(pairwise(even_ranges(size, n_ranges).tolist()))
+    return sp.csr_matrix((data, index.astype(np.int32), ptr), shape=(len(lengths), model.n_topics))
 
 
 def infer(
@@ -242,12 +214,8 @@ def infer(
         (mean m + alpha) / (tokens + sum of alpha); dense rows sum to one. A document without
         known words has the prior's mean.
     """
-    for name, value, least in (("burn_in", burn_in, 0), ("kept", kept, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InputError(
-                f"The '{name}' parameter must be a whole number of sweeps, at least {least}. "
-                f"Got {value!r} instead."
-            )
+    burn_in = check_whole(burn_in, "burn_in", 0, of="sweeps")
+    kept = check_whole(kept, "kept", of="sweeps")
     seed, threads = check_seed(random_state), count_threads(n_jobs)
     device = check_device(device)
     known = in_words_of(model, X)

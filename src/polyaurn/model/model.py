@@ -11,14 +11,8 @@ import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import (
-    Priors,
-    State,
-    doc_topic_matrix,
-    on_host,
-    topic_word_mass,
-    topic_word_matrix,
-)
+from polyaurn.chain.priors import topic_word_mass
+from polyaurn.chain.state import Priors, State, doc_topic_matrix, on_host, topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import check_vocabulary
 from polyaurn.model.inference import BURN_IN, KEPT, infer
@@ -88,7 +82,7 @@ class TopicModel(Views):
             Independent of the chain.
         """
         K = len(priors.alpha)
-        state = on_host(state._replace(phi=None))
+        state = on_host(state)
         z = state.z.copy()
         z.flags.writeable = False
         facts = {

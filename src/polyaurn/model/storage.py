@@ -15,14 +15,8 @@ import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
-from polyaurn.chain.state import (
-    MAX_TOPICS,
-    MOST_PSEUDO,
-    Priors,
-    doc_topic_matrix,
-    make_priors,
-    topic_word_matrix,
-)
+from polyaurn.chain.priors import MOST_PSEUDO, make_priors
+from polyaurn.chain.state import MAX_TOPICS, Priors, doc_topic_matrix, topic_word_matrix
 from polyaurn.corpus.names import Numbered, check_vocabulary
 from polyaurn.files.atomic import is_temporary
 from polyaurn.files.locks import LOCK, locked

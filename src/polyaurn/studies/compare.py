@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from polyaurn.backends.registry import SAMPLERS, check_proposals, check_sampler
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import check_seed
 from polyaurn.base.threads import count_threads
 from polyaurn.base.version import __version__
+from polyaurn.chain.priors import make_priors, prior_in_brief
+from polyaurn.chain.samplers import SAMPLERS, check_proposals, check_sampler
 from polyaurn.chain.schedule import make_schedule
-from polyaurn.chain.state import check_topics, make_priors, prior_in_brief
+from polyaurn.chain.state import check_topics
 from polyaurn.corpus.corpus import as_corpus
 from polyaurn.corpus.urn_file import write_urn
 
@@ -194,12 +195,12 @@ def _in_own_process(task: dict[str, Any]) -> Any:
 def run(task: dict[str, Any]) -> None:
     """Run one sampler for its time, and print a record now and then."""
     from polyaurn.base.threads import Workers
-    from polyaurn.chain.loop import give_all_topics, sweeps
     from polyaurn.chain.state import WHOLE
     from polyaurn.corpus.readers import read_corpus
     from polyaurn.evaluate import diversity, mimno_coherence
     from polyaurn.evaluate.diagnostics import log_posterior
     from polyaurn.model.model import TopicModel
+    from polyaurn.training.sweeps import give_all_topics, sweeps
 
     corpus = read_corpus(task["path"])
     priors = make_priors(task["alpha"], task["beta"], task["topics"], corpus.n_words)
@@ -228,7 +229,7 @@ def run(task: dict[str, Any]) -> None:
             if done:
                 break
     peak = peak_bytes()
-    state = give_all_topics(corpus, state, priors, task["sampler"], task["seed"], task["threads"])
+    state = give_all_topics(corpus, state, task["sampler"], task["seed"], task["threads"])
     model = TopicModel.from_state(corpus, state, priors)
     top = model.topics(TOP_WORDS)
     largest = model.topic_sizes.argsort(kind="stable")[::-1][:SHOWN]

@@ -6,8 +6,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from polyaurn.backends.registry import SAMPLERS
 from polyaurn.base.errors import InputError
+from polyaurn.chain.samplers import SAMPLERS
 from polyaurn.files.atomic import write_text
 from polyaurn.pages.charts import legend, line_chart
 from polyaurn.pages.parts import STYLE, cell

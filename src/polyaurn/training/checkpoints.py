@@ -265,7 +265,9 @@ def _read(folder: Path, name: str) -> Saved:
         raise Damaged("its trace is not JSON") from None
     if not isinstance(trace, list) or not all(isinstance(record, dict) for record in trace):
         raise Damaged("its trace is not a list of records")
-    priors = Priors(arrays["alpha"], arrays["beta"]) if "alpha" in arrays else None
+    priors = None
+    if "alpha" in arrays:
+        priors = Priors(arrays["alpha"], arrays["beta"], learned=True)
     for prior in priors[:2] if priors else ():
         prior.flags.writeable = False
     return Saved(Halt(arrays["z"], sweep, share, priors), trace, run, "")

@@ -1,35 +1,23 @@
-"""Whether a run will fit into memory, told before it starts."""
+"""Whether a run will fit into memory, checked before it starts."""
 
 import sys
 from pathlib import Path
 
+from polyaurn.backends.backend import Backend
 from polyaurn.base.errors import InputError
+from polyaurn.chain.samplers import DEFAULT_SAMPLER, SAMPLERS
 
 TOKEN = 6  # bytes: its topic before and after a sweep, its place
-CELL = {"partially-collapsed": 14, "collapsed-dense": 4}  # bytes for each word and topic
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-def least_bytes(n_tokens: int, n_words: int, n_topics: int, sampler: str) -> int:
-    """Return what a run needs besides the corpus, at least.
-
-    Parameters
-    ----------
-    n_tokens, n_words, n_topics : int
-        N, V and K.
-    sampler : str
-        Its name.
-
-    Returns
-    -------
-    int
-        Bytes; what a run takes in the end is more.
-    """
-    return TOKEN * n_tokens + CELL.get(sampler, 0) * n_words * n_topics
+def least_bytes(n_tokens: int, n_words: int, n_topics: int, cell_bytes: int) -> int:
+    """Return what a run needs besides the corpus, at least."""
+    return TOKEN * n_tokens + cell_bytes * n_words * n_topics
 
 
 def free_bytes() -> int:
-    """Return how much memory this process may still take; a great deal where nobody can tell."""
+    """Return how much memory this process may still take; a great deal where that is not known."""
     found = [sys.maxsize]
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -51,21 +39,16 @@ def _reclaimable() -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("inactive_file ")), 0)
 
 
-def check_memory(n_tokens: int, n_words: int, n_topics: int, sampler: str) -> None:
-    """Refuse a run that cannot fit.
-
-    Parameters
-    ----------
-    n_tokens, n_words, n_topics : int
-        N, V and K.
-    sampler : str
-        Its name.
-    """
-    needed, free = least_bytes(n_tokens, n_words, n_topics, sampler), free_bytes()
+def check_memory(
+    n_tokens: int, n_words: int, n_topics: int, sampler: str, backend: Backend
+) -> None:
+    """Reject a run that cannot fit."""
+    cell_bytes = SAMPLERS[sampler].cell_bytes if backend.holds_phi else 0
+    needed, free = least_bytes(n_tokens, n_words, n_topics, cell_bytes), free_bytes()
     if needed > free:
         remedy = (
-            "take the sampler 'polya-urn', which keeps what is not zero"
-            if sampler in CELL
+            f"take the sampler {DEFAULT_SAMPLER!r}, which stores only what is not zero"
+            if cell_bytes
             else "train on fewer documents, or on a machine with more memory"
         )
         raise InputError(

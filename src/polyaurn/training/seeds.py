@@ -1,4 +1,4 @@
-"""Topics that are told something beforehand: words they should hold, or an earlier model's topic.
+"""Topics with prior knowledge: words they should hold, or a topic of an earlier model.
 
 Both are pseudo-counts, tokens that a topic is taken to have had before the first document. They are
 part of the prior: the concentration of word v in topic k becomes beta[v] plus its pseudo-count. The
@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.backends.registry import check_draws_phi
+from polyaurn.base.checks import is_whole, wrong
 from polyaurn.base.errors import InputError, SeedWarning
-from polyaurn.chain.state import topic_word_mass
+from polyaurn.chain.priors import topic_word_mass
+from polyaurn.chain.samplers import check_draws_phi
 from polyaurn.corpus.corpus import Corpus
 
 SEEDED_SHARE = 0.1  # of the tokens a topic has on average, that "auto" gives to its seeds
-FIXED_STRENGTH = 1_000_000  # tokens of each topic of an earlier model
 MOST_STRENGTH = 100_000_000
 LITTLE_LOST = 0.1  # share of an earlier topic on words that are not here, from which it is said
 _SHOWN = 5
@@ -149,18 +149,10 @@ def in_brief(counts: sp.csr_matrix) -> str:
 
 
 def read_seed_words(path: Path) -> dict[int, list[str]]:
-    """Read seed words from a file.
+    """Read seed words by topic from a file.
 
-    Parameters
-    ----------
-    path : Path
-        On each line a topic, a colon, and words between blanks, or between commas where words
-        have blanks: ``3: orbit nasa``. Empty lines, and those that begin with #, are skipped.
-
-    Returns
-    -------
-    dict of int to list of str
-        Words by topic.
+    A line has a topic, a colon, and words separated by blanks, or by commas where words have
+    blanks: ``3: orbit nasa``. Empty lines, and those that begin with #, are skipped.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
@@ -188,15 +180,14 @@ def read_seed_words(path: Path) -> dict[int, list[str]]:
     return found
 
 
-def check_strength(strength: Any, name: str, *, auto: bool = False) -> None:
-    """Refuse a number of tokens that is none."""
-    whole = isinstance(strength, int | np.integer) and not isinstance(strength, bool)
-    if not (whole and 1 <= strength <= MOST_STRENGTH) and not (auto and strength == "auto"):
-        or_auto = ", or 'auto'" if auto else ""
-        raise InputError(
-            f"The '{name}' parameter must be a whole number of tokens from 1 to {MOST_STRENGTH:,}"
-            f"{or_auto}. Got {strength!r} instead."
-        )
+def check_strength(strength: Any, name: str, *, auto: bool = False) -> int | str:
+    """Return a number of tokens, or "auto" where that may be asked for."""
+    if auto and isinstance(strength, str) and strength == "auto":
+        return strength
+    if is_whole(strength) and 1 <= strength <= MOST_STRENGTH:
+        return int(strength)
+    or_auto = ", or 'auto'" if auto else ""
+    raise wrong(name, f"a whole number of tokens from 1 to {MOST_STRENGTH:,}{or_auto}", strength)
 
 
 def _by_topic(seed_words: Any, n_topics: int) -> dict[int, list[str]]:
@@ -242,8 +233,7 @@ def _model_and_pairs(fixed_topics: Any, n_topics: int) -> tuple[Any, dict[int, i
 
 
 def _check_topic(topic: Any, n_topics: int, name: str, whose: str = "topics") -> None:
-    whole = isinstance(topic, int | np.integer) and not isinstance(topic, bool)
-    if not whole or not 0 <= topic < n_topics:
+    if not is_whole(topic) or not 0 <= topic < n_topics:
         raise InputError(
             f"The '{name}' parameter must name {whose} from 0 to {n_topics - 1:,}. Got {topic!r} "
             "instead; topics are counted from 0."

@@ -21,6 +21,7 @@ import numpy as np
 from polyaurn.backends.cpu.collapsed_parts import topic_totals
 from polyaurn.backends.cpu.counts import count
 from polyaurn.backends.cpu.layout import Layout, even_ranges
+from polyaurn.backends.cpu.steps import CollapsedSteps
 from polyaurn.backends.variates import bits, unit
 from polyaurn.base.arrays import I64, U16, empty
 from polyaurn.base.compilation import njit
@@ -207,3 +208,9 @@ def _find(topic, start, n, k):
     while j < n and topic[start + j] != k:
         j += 1
     return j
+
+
+class Steps(CollapsedSteps):
+    """Steps of the sampler "collapsed"."""
+
+    z_step = staticmethod(draw_z)

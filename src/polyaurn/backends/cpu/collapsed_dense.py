@@ -8,6 +8,7 @@ import numpy as np
 
 from polyaurn.backends.cpu.counts import count
 from polyaurn.backends.cpu.layout import Layout
+from polyaurn.backends.cpu.steps import CollapsedSteps
 from polyaurn.backends.variates import bits, unit
 from polyaurn.base.arrays import I64, U16
 from polyaurn.base.compilation import njit
@@ -63,3 +64,9 @@ def _draw_tokens(doc_ptr, word, z, n, alpha, beta, key_a, key_b):
             n[v, k] += 1
             n_k[k] += 1
             z[i] = k
+
+
+class Steps(CollapsedSteps):
+    """Steps of the sampler "collapsed-dense"."""
+
+    z_step = staticmethod(draw_z)

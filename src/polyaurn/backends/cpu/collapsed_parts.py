@@ -1,21 +1,10 @@
 """What samplers share in which Phi is integrated out: the counts stand in its place."""
 
-from typing import Any
-
 import numpy as np
 
 from polyaurn.base.arrays import I64
 from polyaurn.base.compilation import njit
-from polyaurn.base.rng import Moment
-from polyaurn.base.threads import Workers
-from polyaurn.chain.state import Counts, Priors
-
-
-def hold_counts(
-    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Workers
-) -> Counts:
-    """Draw nothing: topics are drawn given the counts themselves."""
-    return counts
+from polyaurn.chain.state import Counts
 
 
 def no_counts(n_words: int) -> Counts:

@@ -26,6 +26,7 @@ from polyaurn.backends.cpu.proposals import (
     from_alias,
     from_document,
 )
+from polyaurn.backends.cpu.steps import CollapsedSteps
 from polyaurn.base.arrays import F64, I64, U16, empty
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Moment, Purpose, key
@@ -246,3 +247,10 @@ def _draw_documents(
         for i in range(begin, end):
             m[z[i]] = 0
     return proposed, accepted
+
+
+class Steps(CollapsedSteps):
+    """Steps of the sampler "light"."""
+
+    proposes = True
+    z_step = staticmethod(draw_z)

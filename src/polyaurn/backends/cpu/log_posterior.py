@@ -1,10 +1,52 @@
-"""Compiled parts of the log joint density log p(w, z), Theta and Phi integrated out."""
+"""The log joint density log p(w, z), Theta and Phi integrated out."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
+from scipy.special import gammaln
 
+from polyaurn.backends.cpu.layout import LEAST_BLOCK, WORD_RANGES, even_ranges
 from polyaurn.base.compilation import njit
+from polyaurn.base.threads import Workers
+from polyaurn.chain.priors import pseudo_at, pseudo_sizes
+from polyaurn.chain.state import Priors, State, topic_word_matrix
+from polyaurn.corpus.corpus import Corpus
+
+
+def log_posterior(corpus: Corpus, state: State, priors: Priors, workers: Workers) -> float:
+    """Return log p(w, z), Theta and Phi integrated out, the same for any number of threads."""
+    alpha, beta = priors.alpha, priors.beta
+    doc_ranges = even_ranges(corpus.doc_ptr, -(-corpus.n_tokens // LEAST_BLOCK))
+    documents = workers.run(
+        score_documents,
+        [(lo, hi, corpus.doc_ptr, state.z, alpha, alpha.sum()) for lo, hi in pairwise(doc_ranges)],
+    )
+    n_ranges = min(WORD_RANGES, 1 + corpus.n_words // 1024)
+    word_ranges = np.linspace(0, corpus.n_words, n_ranges + 1).astype(np.int64)
+    words = workers.run(
+        score_words,
+        [(lo, hi, *state.counts, beta) for lo, hi in pairwise(word_ranges)],
+    )
+    beta_sum = float(beta.sum())
+    counts = state.counts
+    sizes = np.bincount(counts.topic, counts.number, minlength=len(alpha)).tolist()
+    sums = (beta_sum + pseudo_sizes(priors)).tolist()
+    topics = [math.lgamma(b) - math.lgamma(b + n_k) for b, n_k in zip(sums, sizes, strict=True)]
+    if priors.pseudo is not None:
+        words = [*words, *gain_of_pseudo_counts(state, priors)]
+    return math.fsum(documents) + math.fsum(words) + math.fsum(topics)
+
+
+def gain_of_pseudo_counts(state: State, priors: Priors) -> list[float]:
+    """Return what pseudo-counts add to the score of each cell that has both them and tokens."""
+    n = topic_word_matrix(state.counts, len(priors.alpha))
+    before = pseudo_at(n, priors)
+    number, beta = n.data[before > 0], priors.beta[n.indices[before > 0]]
+    prior = beta + before[before > 0]
+    gain = gammaln(prior + number) - gammaln(prior) - gammaln(beta + number) + gammaln(beta)
+    found: list[float] = gain.tolist()
+    return found
 
 
 @njit(nogil=True, cache=True)

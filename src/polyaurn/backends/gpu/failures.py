@@ -1,7 +1,7 @@
-"""When a GPU fails: errors of CuPy and numba-cuda as one of ours, and no state that is half drawn.
+"""When a GPU fails: errors of CuPy and numba-cuda as one of ours.
 
 Topics are changed in place, and what is left of them after a failure in the middle is worthless.
-Whoever holds an older state is therefore refused from the moment at which a step begins to change
+Whoever holds an older state is therefore rejected from the moment at which a step begins to change
 them; a failure before that, such as a Phi for which there is no memory, leaves the state as it was.
 """
 
@@ -9,45 +9,25 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
-from polyaurn.backends.registry import KernelSet
 from polyaurn.base.errors import DeviceError, first_line
 
-CHANGING = ("enter", "draw_z")  # steps that change topics in place
 _PACKAGES = ("cupy", "cupyx", "cupy_backends", "cuda")
 _DRIVER = "numba.cuda.cudadrv"
+Step = TypeVar("Step", bound=Callable[..., Any])
 
 
-def guarded(kernels: KernelSet) -> KernelSet:
-    """Return kernels whose failures are told as `DeviceError`.
+def guarded(step: Step) -> Step:
+    """Let failures of a step be raised as `DeviceError`."""
 
-    Parameters
-    ----------
-    kernels : KernelSet
-        Steps on the GPU, over layouts that have a `version`.
-
-    Returns
-    -------
-    KernelSet
-        The same steps; those that change topics make all earlier states void when they begin.
-    """
-    steps = {name: step for name, step in kernels._asdict().items() if step is not None}
-    return kernels._replace(
-        **{name: _guarded(step, changes=name in CHANGING) for name, step in steps.items()}
-    )
-
-
-def _guarded(step: Callable[..., Any], *, changes: bool) -> Callable[..., Any]:
     @wraps(step)
-    def run(layout: Any, *arguments: Any, **options: Any) -> Any:
-        if changes:
-            layout.version += 1
+    def run(*arguments: Any, **options: Any) -> Any:
         with failures_named(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Grid size")  # a small corpus is no mistake
-            return step(layout, *arguments, **options)
+            return step(*arguments, **options)
 
-    return run
+    return run  # type: ignore[return-value]
 
 
 @contextmanager

@@ -1,63 +1,50 @@
 """New documents on the GPU, a batch at a time: their mean counts, and left-to-right scores."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from polyaurn.backends.cpu.fold_in import Topics, average_documents
+from polyaurn.backends.cpu.fold_in import average_documents
+from polyaurn.backends.cpu.new_documents import document_ranges
+from polyaurn.backends.documents import OnDone, Part, Topics
 from polyaurn.backends.gpu import fold_in, toolkit
-from polyaurn.base.arrays import F64, I64
+from polyaurn.base.arrays import F64, I32, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Key
 from polyaurn.base.threads import Workers
-from polyaurn.model.inference import Known, document_ranges
 
 _WARPS_A_BLOCK = 4
 _BLOCK = 32 * _WARPS_A_BLOCK  # threads
 _MOST_WARPS = 8_192
 _RESERVE = 1 << 28  # bytes left to the driver and to kernels
 _BATCH_BYTES = 1 << 30  # a larger one is not faster, and takes as much of the computer's memory
-OnDone = Callable[[tuple[int, int]], None] | None  # told of documents that are done
 _STATE = (np.uint32, np.uint16, np.uint16, np.float64)  # of a topic: m, topics, where, running
 
 
-def fold(
-    known: Known, topics: Topics, burn_in: int, kept: int, address: Key, on_done: OnDone = None
-) -> list[tuple[I64, Any, F64]]:
-    """Find mean counts of documents.
-
-    Parameters
-    ----------
-    known : Known
-        The documents.
-    topics : Topics
-        Of the model.
-    burn_in, kept : int
-        Sweeps that are left out, and that are averaged.
-    address : Key
-        Of the draws.
-    on_done : callable
-        Told of each batch, as a range of documents.
-
-    Returns
-    -------
-    list of (lengths, topics, mean counts)
-        Of the documents of each batch: how many topics each has, and those, in increasing order.
-    """
+def mean_counts(
+    doc_ptr: I64,
+    word: I32,
+    topics: Topics,
+    sweeps: tuple[int, int],
+    address: Key,
+    workers: Workers,
+    on_done: OnDone = None,
+) -> list[Part]:
+    """Average topics of new documents over sweeps: those left out, and those averaged."""
     parts = []
-    tokens, K = known.tokens, len(topics.alpha)
+    burn_in, kept = sweeps
+    tokens, K = np.diff(doc_ptr), len(topics.alpha)
     room = np.minimum(tokens * kept, K)
     device = _Device(topics, len(tokens), 6 * tokens + 10 * room + 28, (*_STATE, np.int64))
     for lo, hi in device.batches:
-        order, n, doc_ptr, word = device.bring(known, lo, hi)
+        order, n, ptr, words = device.bring(doc_ptr, word, lo, hi)
         size = int(room[lo:hi].sum())
         queue = device.empty(2, np.uint64, zeros=True)
         begins, lengths = device.empty(n, np.int64), device.empty(n, np.int64)
         found, sums = device.empty(size, np.uint16), device.empty(size, np.int64)
-        z = device.empty(len(word), np.uint16)
+        z = device.empty(len(words), np.uint16)
         fold_in.fold_documents[device.blocks(n), _BLOCK](
-            order, np.int64(n), doc_ptr, word, z, np.int64(burn_in), np.int64(kept), np.int64(K),
+            order, np.int64(n), ptr, words, z, np.int64(burn_in), np.int64(kept), np.int64(K),
             *device.topics, *address, *device.state, queue, begins, lengths, found, sums,
         )  # fmt: skip
         used = int(device.fetch(queue)[1])
@@ -72,53 +59,37 @@ def fold(
 
 
 def left_to_right(
-    known: Known,
-    particles: int,
+    doc_ptr: I64,
+    word: I32,
     topics: Topics,
+    particles: int,
     address: Key,
-    level: F64,
-    error: F64,
     workers: Workers,
     on_done: OnDone = None,
-) -> None:
-    """Score documents left to right.
-
-    Parameters
-    ----------
-    known : Known
-        The documents.
-    particles : int
-        Of each.
-    topics : Topics
-        Of the model.
-    address : Key
-        Of the draws.
-    level, error : ndarray of float64
-        What is written: log p(w) of each document and its error.
-    workers : Workers
-        Threads that average over particles, as on the CPU.
-    on_done : callable
-        Told of each batch, as a range of documents.
-    """
+) -> tuple[F64, F64]:
+    """Return log p(w) of new documents, left to right, and their errors."""
+    tokens = np.diff(doc_ptr)
+    level, error = np.empty(len(tokens)), np.empty(len(tokens))
     alpha_all = np.cumsum(topics.alpha)[-1]  # added one after another, as in the CPU's kernel
     K = len(topics.alpha)
-    sizes = (4 + 10 * particles) * known.tokens + 12
-    device = _Device(topics, len(known.tokens) * particles, sizes, _STATE)
+    sizes = (4 + 10 * particles) * tokens + 12
+    device = _Device(topics, len(tokens) * particles, sizes, _STATE)
     for lo, hi in device.batches:
-        order, n, doc_ptr, word = device.bring(known, lo, hi)
+        order, n, at, words = device.bring(doc_ptr, word, lo, hi)
         queue = device.empty(1, np.uint64, zeros=True)
-        z = device.empty(len(word) * particles, np.uint16)
-        p = device.empty(len(word) * particles, np.float64)
+        z = device.empty(len(words) * particles, np.uint16)
+        p = device.empty(len(words) * particles, np.float64)
         fold_in.score_left_to_right[device.blocks(n * particles), _BLOCK](
-            order, np.int64(n), doc_ptr, word, z, np.int64(particles), np.int64(K),
+            order, np.int64(n), at, words, z, np.int64(particles), np.int64(K),
             *device.topics, alpha_all, *address, *device.state, queue, p,
         )  # fmt: skip
-        ptr = known.doc_ptr[lo : hi + 1] - known.doc_ptr[lo]
+        ptr = doc_ptr[lo : hi + 1] - doc_ptr[lo]
         by_token = device.fetch(p, int(ptr[-1]) * particles).reshape(-1, particles)
         here = (ptr, by_token, level[lo:hi], error[lo:hi])
         workers.run(average_documents, [(*ends, *here) for ends in document_ranges(ptr)])
         if on_done is not None:
             on_done((lo, hi))
+    return level, error
 
 
 class _Device:
@@ -150,11 +121,11 @@ class _Device:
         return -(-min(self.warps, items) // _WARPS_A_BLOCK)
 
     @staticmethod
-    def bring(known: Known, lo: int, hi: int) -> tuple[Any, int, Any, Any]:
+    def bring(doc_ptr: I64, word: I32, lo: int, hi: int) -> tuple[Any, int, Any, Any]:
         """Copy documents to the device; return them longest first, their number, and arrays."""
-        ptr = known.doc_ptr[lo : hi + 1]
+        ptr = doc_ptr[lo : hi + 1]
         order = np.argsort(-np.diff(ptr), kind="stable").astype(np.uint32)
-        return _put(order), hi - lo, _put(ptr - ptr[0]), _put(known.word[ptr[0] : ptr[-1]])
+        return _put(order), hi - lo, _put(ptr - ptr[0]), _put(word[ptr[0] : ptr[-1]])
 
     @staticmethod
     def empty(size: int, kind: Any, *, zeros: bool = False) -> Any:

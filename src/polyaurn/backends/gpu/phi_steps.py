@@ -8,9 +8,9 @@ from polyaurn.backends.cpu.columns import scale_alpha
 from polyaurn.backends.gpu import phi as phi_kernels
 from polyaurn.backends.gpu import toolkit
 from polyaurn.backends.gpu.buckets import BLOCK, WARPS
+from polyaurn.backends.gpu.held import DevicePhi, sparse_counts
 from polyaurn.backends.gpu.layout import MOST_CELLS, Layout
 from polyaurn.backends.gpu.sizes import RECORD, SCRATCH_BYTES
-from polyaurn.backends.gpu.tickets import DevicePhi, sparse_counts
 from polyaurn.backends.tables import poisson_tables
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Moment, Purpose, key

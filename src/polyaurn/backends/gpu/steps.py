@@ -1,33 +1,113 @@
-"""The steps of a sweep on the GPU: a kernel set like any other, under the one loop.
+"""The steps of a sweep on the GPU, under the one loop.
 
-Topics and counts stay on the device and are changed in place. What the loop hands on as `z` and
-counts are tickets for them: `numpy.asarray(z)` and `counts.on_host()` copy them while they are
-current.
+Topics and counts stay on the device and are changed in place. What the loop sees as `z` and counts
+stand for them: `numpy.asarray(z)` and `counts.on_host()` copy them while they are current.
 """
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
+from polyaurn.backends.cpu.start import uniform_topics
 from polyaurn.backends.gpu import tokens, toolkit
 from polyaurn.backends.gpu.buckets import BLOCK, EDGES, WARPS, Bucket, long_batches, shape_for
+from polyaurn.backends.gpu.failures import guarded
+from polyaurn.backends.gpu.held import DeviceCounts, DevicePhi, DeviceTopics
 from polyaurn.backends.gpu.layout import Chunk, Layout
+from polyaurn.backends.gpu.log_posterior import log_posterior
 from polyaurn.backends.gpu.sizes import LONGEST, WARP
-from polyaurn.backends.gpu.tickets import DeviceCounts, DeviceTopics
 from polyaurn.backends.gpu.z_long import z_long
 from polyaurn.backends.gpu.z_short import z_short
-from polyaurn.base.rng import Moment, Purpose, key
-from polyaurn.chain.state import Counts, Priors, Work
+from polyaurn.base.arrays import I64
+from polyaurn.base.rng import Purpose, key
+from polyaurn.base.threads import Workers
+from polyaurn.chain.samplers import MH_STEPS
+from polyaurn.chain.state import Counts, Priors, State, Work
+from polyaurn.chain.steps import Address, LDASteps
+from polyaurn.corpus.corpus import Corpus
 
 # What kernels of a z step tell: the work, how many documents stopped, the most topics by bucket.
 FIRST_BUCKET, RESUMED = 2, len(EDGES)
 WORK = FIRST_BUCKET + RESUMED + 1
 
 
-def make_layout(
-    corpus: Any, n_topics: int, workers: Any = None, *, full_columns: bool = False
-) -> Layout:
+class GPUSteps(LDASteps):
+    """Base of the samplers, whose subclasses say which function draws Phi.
+
+    Steps that change topics make all earlier states void when they begin.
+    """
+
+    phi_step: ClassVar[Callable[..., DevicePhi]]
+    full_columns = False  # of Phi
+
+    @guarded
+    def __init__(
+        self,
+        corpus: Corpus,
+        n_topics: int,
+        workers: Workers | None = None,
+        *,
+        mh_steps: int = MH_STEPS,
+        learn_every: int = 0,
+    ) -> None:
+        super().__init__(corpus, mh_steps=mh_steps, learn_every=learn_every)
+        self.layout = make_layout(corpus, n_topics, full_columns=self.full_columns)
+
+    @guarded
+    def start(self, seed: int, blocks: I64 | None = None) -> DeviceTopics:
+        """Draw first topics uniformly; documents of other blocks have none."""
+        return start(self.layout, seed, blocks)
+
+    @guarded
+    def count(self, z: Any) -> DeviceCounts:
+        """Count topics of words from scratch; topics from the CPU are copied first."""
+        return count(self.layout, z)
+
+    def count_blocks(self, z: Any, counts: DeviceCounts, blocks: I64) -> DeviceCounts:
+        """Return the counts of all: on the device they follow every change of a topic."""
+        return counts
+
+    def replace_counts(
+        self, counts: DeviceCounts, old: DeviceCounts, new: DeviceCounts
+    ) -> DeviceCounts:
+        """Return the counts after a part was drawn, which are current already."""
+        return new
+
+    @guarded
+    def draw_phi(self, counts: DeviceCounts, priors: Priors, address: Address) -> DevicePhi:
+        """Draw Phi: given n and beta + n0 it is Phi given n + n0 and beta."""
+        if priors.pseudo is not None:
+            counts = add_pseudo_counts(self.layout, counts, priors.pseudo)
+        return type(self).phi_step(self.layout, counts, priors, *address)
+
+    @guarded
+    def enter(self, z: Any, phi: DevicePhi, address: Address, blocks: I64) -> DeviceTopics:
+        """Give tokens of these blocks that have no topic one, from the prior's part of Phi."""
+        self.layout.version += 1
+        return enter(self.layout, phi, address, blocks)
+
+    @guarded
+    def draw_z(
+        self,
+        z: Any,
+        phi: DevicePhi,
+        priors: Priors,
+        address: Address,
+        blocks: I64 | None = None,
+        into: Any = None,
+    ) -> tuple[DeviceTopics, DeviceCounts, Work]:
+        """Draw topics given Phi, in place; documents of other blocks keep theirs."""
+        self.layout.version += 1
+        return draw_z(self.layout, phi, address, blocks)
+
+    @guarded
+    def log_posterior(self, state: State) -> float:
+        """Return log p(w, z), Theta and Phi integrated out."""
+        return log_posterior(self.layout, state, state.priors)
+
+
+def make_layout(corpus: Corpus, n_topics: int, *, full_columns: bool = False) -> Layout:
     """Bring a corpus to the device."""
     layout = Layout(corpus, n_topics, full_columns)
     size = corpus.n_words * n_topics
@@ -35,13 +115,8 @@ def make_layout(
     return layout
 
 
-make_full_layout = partial(make_layout, full_columns=True)
-
-
 def start(layout: Layout, seed: int, blocks: Any = None) -> DeviceTopics:
     """Draw first topics uniformly; documents of other blocks have none."""
-    from polyaurn.backends.cpu.start import uniform_topics
-
     layout.version += 1
     if blocks is not None:  # a share of the documents: the CPU's way is simple, and seldom needed
         layout.take_topics(uniform_topics(layout, seed, blocks))
@@ -59,7 +134,7 @@ def start(layout: Layout, seed: int, blocks: Any = None) -> DeviceTopics:
     return DeviceTopics(layout)
 
 
-def count(layout: Layout, z: Any, workers: Any = None) -> DeviceCounts:
+def count(layout: Layout, z: Any) -> DeviceCounts:
     """Count topics of each word from scratch; topics from the CPU are copied first."""
     if not isinstance(z, DeviceTopics):
         layout.take_topics(z)
@@ -79,15 +154,8 @@ def count(layout: Layout, z: Any, workers: Any = None) -> DeviceCounts:
     return DeviceCounts(layout)
 
 
-def count_blocks(layout: Layout, z: Any, counts: Any, blocks: Any, workers: Any = None) -> Any:
-    """Return the counts of all: on the device they follow every change of a topic."""
-    return counts
-
-
-def replace_counts(layout: Layout, counts: Any, old: Any, new: Any, workers: Any = None) -> Any:
-    """Return the counts after a part was drawn, or with pseudo-counts added."""
-    if not isinstance(new, Counts):
-        return new
+def add_pseudo_counts(layout: Layout, counts: DeviceCounts, new: Counts) -> DeviceCounts:
+    """Return counts with pseudo-counts added."""
     xp = toolkit.array_module()
     if layout.constants.get("pseudo", (None,))[0] is not new:
         word = np.repeat(np.arange(layout.n_words), new.last - new.first)
@@ -101,11 +169,9 @@ def replace_counts(layout: Layout, counts: Any, old: Any, new: Any, workers: Any
     return DeviceCounts(layout, toolkit.hand(n))
 
 
-def enter(
-    layout: Layout, z: Any, phi: Any, seed: int, sweep: Moment, workers: Any, blocks: Any
-) -> DeviceTopics:
+def enter(layout: Layout, phi: Any, address: Address, blocks: Any) -> DeviceTopics:
     """Give tokens of these blocks that have no topic one from the prior's part of Phi."""
-    chance = key(seed, sweep, Purpose.ENTER)
+    keys = key(*address, Purpose.ENTER)
 
     def join(chunk: Chunk, stream: Any) -> None:
         order, _, _ = layout.visit(chunk, blocks)
@@ -113,7 +179,7 @@ def enter(
             tokens.enter_documents[-(-len(order) // WARPS), BLOCK, stream](
                 order, np.int64(len(order)), chunk.doc_ptr, chunk.word, chunk.z,
                 np.int64(chunk.begin), phi.record, phi.guide, phi.prior, layout.n,
-                np.int32(layout.n_topics), *chance,
+                np.int32(layout.n_topics), *keys,
             )  # fmt: skip
 
     layout.over_chunks(join, changes_z=True)
@@ -123,22 +189,14 @@ def enter(
 
 
 def draw_z(
-    layout: Layout,
-    z: Any,
-    phi: Any,
-    priors: Priors,
-    seed: int,
-    sweep: Moment,
-    workers: Any = None,
-    blocks: Any = None,
-    into: Any = None,
+    layout: Layout, phi: Any, address: Address, blocks: Any = None
 ) -> tuple[DeviceTopics, DeviceCounts, Work]:
     """Draw topics given Phi, in place; documents of other blocks keep theirs."""
     xp = toolkit.array_module()
     work = layout.room("work", WORK, np.uint64, zeros=True)
     progress = layout.room("progress", layout.most_documents, np.uint32)
     stopped = layout.room("stopped", layout.most_documents, np.uint32)
-    address = (*key(seed, sweep, Purpose.Z), *key(seed, sweep, Purpose.PRIOR))
+    keys = (*key(*address, Purpose.Z), *key(*address, Purpose.PRIOR))
     name = b"all" if blocks is None else blocks.tobytes()
     lists_are_there = name in layout.listed and not layout.streams
     toolkit.synchronise()
@@ -160,7 +218,7 @@ def draw_z(
             toolkit.wait_for(0)
             z_long(layout.dense)[-(-(high - low) // WARPS), BLOCK, stream](
                 order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.word, chunk.z, counts,
-                base, phi.record, phi.weight, *columns, phi.topic, layout.n, K, *address, work,
+                base, phi.record, phi.weight, *columns, phi.topic, layout.n, K, *keys, work,
             )  # fmt: skip
         if not lists_are_there:
             for bucket, side in zip(buckets, sides, strict=True):
@@ -179,7 +237,7 @@ def draw_z(
             kernel = z_short(bucket.log_lanes, layout.dense, shape.block, shape.batch, resumes)
             kernel[grid, shape.block, side, shape.shared](
                 here, np.int64(len(here)), *seen, np.int32(shape.room),
-                *address, progress, stopped, work, np.int32(FIRST_BUCKET + number),
+                *keys, progress, stopped, work, np.int32(FIRST_BUCKET + number),
             )  # fmt: skip
 
         for number, bucket in enumerate(buckets):

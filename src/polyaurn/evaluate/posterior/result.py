@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import Priors, pseudo_sizes
+from polyaurn.chain.priors import pseudo_sizes
+from polyaurn.chain.state import Priors
 from polyaurn.evaluate.posterior.convergence import LEAST_DRAWS, ess_bulk, ess_tail, r_hat
 
 MATCHED = 0.6  # match quality from which a topic counts as the same in another chain

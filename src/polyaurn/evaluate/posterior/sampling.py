@@ -12,22 +12,14 @@ from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, key
 from polyaurn.base.threads import Workers, count_threads
-from polyaurn.chain.loop import sweeps
-from polyaurn.chain.state import (
-    Info,
-    Priors,
-    State,
-    doc_topic_matrix,
-    make_priors,
-    on_host,
-    topic_word_mass,
-    topic_word_matrix,
-)
+from polyaurn.chain.priors import topic_word_mass
+from polyaurn.chain.state import Info, Priors, State, doc_topic_matrix, on_host, topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.evaluate.diagnostics import log_posterior
 from polyaurn.evaluate.posterior.choice import Choice
 from polyaurn.evaluate.posterior.result import Chain, Posterior
 from polyaurn.model.distance import match_topics, row_quality
+from polyaurn.training.sweeps import sweeps
 
 Tell = Callable[[int, Info], None]
 
@@ -182,41 +174,39 @@ def sample(
         run = options | {"random_state": seed + c}
         state, recorder = None, None
         try:
-            for state, info in sweeps(corpus, max_iter=burn_in, **run):  # noqa: B007
+            for state, info in sweeps(corpus, **run | {"max_iter": burn_in}):  # noqa: B007
                 tell(done, info)
             assert state is not None
-            begun = state = on_host(state._replace(phi=None))
+            begun = state = on_host(state)
             order = _align(into, begun, run["n_components"])
             recorder = Recorder(corpus, seed + c, order, choice, theta_mean=theta_mean)
-            for state, info, priors in _go_on(corpus, run, begun, draws, thin):
+            for state, info in _go_on(corpus, run, begun, draws, thin):
                 if info.log_posterior is not None:
-                    recorder.keep(state, priors, info.log_posterior)
+                    recorder.keep(state, state.priors, info.log_posterior)
                 tell(done, info)
         finally:
             if not c and state is not None:
                 with suppress(InputError):  # a GPU that failed may have it no more
-                    last.append(on_host(state._replace(phi=None, parts=())))
+                    last.append(on_host(state)._replace(parts=()))
             if recorder is not None and len((kept := recorder.chain()).sweep):
                 into.append(kept)
 
 
 def _go_on(
     corpus: Corpus, run: dict[str, Any], state: State, draws: int, thin: int
-) -> Iterator[tuple[State, Info, Priors]]:
+) -> Iterator[tuple[State, Info]]:
     """Continue a chain without its beginning's aids; draws are the sweeps with a log posterior."""
     begun = state.sweep
-    given = make_priors(
-        run["doc_topic_prior"], run["topic_word_prior"], run["n_components"], corpus.n_words,
-        pseudo=run["pseudo_counts"],
-    )  # fmt: skip
-    further = sweeps(corpus, **run | {"start": state, "warm_start": "random", "evaluate_every": 0})
+    aids = {"warm_start": "random", "evaluate_every": 0, "max_iter": None}
+    further = sweeps(corpus, **run | aids | {"start": state})
     with Workers(count_threads(run["n_jobs"])) as workers:
         for after, info in islice(further, draws * thin):
-            priors = after.priors or given
             if (after.sweep - begun) % thin == 0:
-                after = on_host(after._replace(phi=None))
-                info = info._replace(log_posterior=log_posterior(corpus, after, priors, workers))
-            yield after, info, priors
+                after = on_host(after)
+                info = info._replace(
+                    log_posterior=log_posterior(corpus, after, after.priors, workers)
+                )
+            yield after, info
 
 
 def _align(before: list[Chain], state: State, K: int) -> I64:

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import Priors, make_priors, topic_word_matrix
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import Priors, topic_word_matrix
 from polyaurn.model.tables.checks import check_topic
 from polyaurn.model.tables.labels import KEY, given_labels
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import pseudo_at
+from polyaurn.chain.priors import pseudo_at
 from polyaurn.model.tables.checks import check_count, check_share, check_topics_asked
 from polyaurn.model.tables.frames import Columns
 from polyaurn.model.tables.labels import labels_at

@@ -94,7 +94,7 @@ def _corpus(cell: Cell, corpus: Any) -> dict[str, Any]:
 
 
 def _chain(cell: Cell, corpus: Any) -> dict[str, Any]:
-    from polyaurn.chain.state import on_host
+    from polyaurn.chain.state import on_host, to_host
     from polyaurn.studies.compare import peak_bytes
 
     points: list[list[float | int]] = []
@@ -113,17 +113,17 @@ def _chain(cell: Cell, corpus: Any) -> dict[str, Any]:
         "work_per_token": info.work_per_token, "phi_nonzeros": info.phi_nonzeros,
         "peak_bytes": peak_bytes(), "sha256_of_z": _digest(last),
     }  # fmt: skip
-    if cell.sampler == "polya-urn" and cell.every and last.phi is not None:
-        measured |= _lists(corpus, on_host(last), cell.topics)
+    if cell.sampler == "polya-urn" and cell.every and info.phi is not None:
+        measured |= _lists(corpus, on_host(last).z, to_host(info.phi), cell.topics)
     return measured
 
 
-def _lists(corpus: Any, state: Any, K: int) -> dict[str, float]:
+def _lists(corpus: Any, z: Any, phi: Any, K: int) -> dict[str, float]:
     """Count, apart from the kernel, the topics of each token's document and of its word."""
     from polyaurn.chain.state import doc_topic_matrix
 
-    K_v = (state.phi.last - state.phi.first)[corpus.word]
-    K_d = np.diff(doc_topic_matrix(corpus.doc_ptr, state.z, K).indptr)
+    K_v = (phi.last - phi.first)[corpus.word]
+    K_d = np.diff(doc_topic_matrix(corpus.doc_ptr, z, K).indptr)
     K_d = np.repeat(K_d, np.diff(corpus.doc_ptr))
     return {
         "mean_K_d": float(K_d.mean()),
@@ -135,8 +135,8 @@ def _lists(corpus: Any, state: Any, K: int) -> dict[str, float]:
 
 def sweeps_of(cell: Cell, corpus: Any) -> Any:
     """Return the chain of a cell, plain as in the paper unless its aids are on."""
-    from polyaurn.backends.registry import SAMPLERS
-    from polyaurn.chain.loop import sweeps
+    from polyaurn.chain.samplers import SAMPLERS
+    from polyaurn.training.sweeps import sweeps
 
     plain = 1 if SAMPLERS[cell.sampler].draws_phi else "auto"
     return sweeps(
@@ -148,7 +148,7 @@ def sweeps_of(cell: Cell, corpus: Any) -> Any:
 
 
 def _quality(cell: Cell, corpus: Any) -> dict[str, Any]:
-    from polyaurn.chain.state import make_priors
+    from polyaurn.chain.priors import make_priors
     from polyaurn.evaluate import diversity, left_to_right, mimno_coherence
     from polyaurn.model.model import TopicModel
     from polyaurn.studies.topic_grid.loop import split_documents
@@ -190,6 +190,7 @@ def _study(cell: Cell, options: dict[str, Any]) -> dict[str, Any]:
 
 def machine(device: str = "cpu") -> dict[str, Any]:
     """Describe the processor and the cores this process may use, and the GPU if it is used."""
+    from polyaurn.backends.registry import BACKENDS
     from polyaurn.base.threads import count_threads
 
     cpu = platform.processor() or platform.machine()
@@ -199,11 +200,8 @@ def machine(device: str = "cpu") -> dict[str, Any]:
         models = [line for line in lines if line.startswith("model name")]
         cpu = models[0].split(":", 1)[1].strip() if models else cpu
     load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
-    found = {"cpu": cpu, "cores": count_threads(-1), "load": load}
-    if device == "gpu":
-        from polyaurn.backends.gpu.toolkit import device_name
-
-        found["gpu"] = device_name()
+    found: dict[str, Any] = {"cpu": cpu, "cores": count_threads(-1), "load": load}
+    found |= BACKENDS[device].describe()
     return found
 
 

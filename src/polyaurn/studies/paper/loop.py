@@ -5,7 +5,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from polyaurn.backends.devices import check_device
+from polyaurn.backends.registry import check_device
 from polyaurn.base.errors import InputError
 from polyaurn.base.threads import count_threads
 from polyaurn.files.locks import locked

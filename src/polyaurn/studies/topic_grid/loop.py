@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.backends.devices import check_device
-from polyaurn.backends.registry import DEFAULT_SAMPLER
+from polyaurn.backends.registry import check_device
 from polyaurn.base.errors import CheckpointWarning, DeviceError, InputError
 from polyaurn.base.rng import Purpose, bits, key
 from polyaurn.base.version import __version__
-from polyaurn.chain.state import Info, make_priors
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.samplers import DEFAULT_SAMPLER
+from polyaurn.chain.state import Info
 from polyaurn.corpus.corpus import Corpus, as_corpus
 from polyaurn.files.locks import locked
 from polyaurn.model.model import TopicModel

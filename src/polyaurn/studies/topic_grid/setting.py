@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyaurn.backends.registry import THREAD_FREE, check_sampler
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import check_seed
 from polyaurn.base.threads import count_threads
+from polyaurn.chain.samplers import THREAD_FREE, check_sampler
 from polyaurn.chain.state import MAX_TOPICS
 from polyaurn.evaluate.held_out import check_particles
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.chain.loop import sweeps
 from polyaurn.chain.state import doc_topic_matrix
 from polyaurn.datasets import generate
+from polyaurn.training.sweeps import sweeps
 
 XI, PSI = 12.0, 0.5  # Heaps' law, V = xi N^psi
 GAMMA = 12.0
@@ -74,8 +74,8 @@ def study(
 def _measure(corpus: Any, K: int, n_sweeps: int, seed: int) -> dict[str, float]:
     last: list[tuple[float, float, float]] = []
     for state, info in sweeps(corpus, K, random_state=seed, max_iter=n_sweeps, evaluate_every=0):
-        if info.sweep > n_sweeps - max(1, n_sweeps // 10) and state.phi is not None:
-            K_v = (state.phi.last - state.phi.first)[corpus.word]
+        if info.sweep > n_sweeps - max(1, n_sweeps // 10) and info.phi is not None:
+            K_v = (info.phi.last - info.phi.first)[corpus.word]
             K_d = np.diff(doc_topic_matrix(corpus.doc_ptr, state.z, K).indptr)
             K_d = np.repeat(K_d, np.diff(corpus.doc_ptr))
             last.append((info.work_per_token, float(K_d.mean()), float(K_v.mean())))

@@ -1,18 +1,19 @@
-"""What lies on the device until the next step changes it: topics, counts and Phi; and copies."""
+"""What the device holds until the next step changes it: topics, counts and Phi; and copies."""
 
 from typing import Any
 
 import numpy as np
 
 from polyaurn.backends.gpu import toolkit
+from polyaurn.backends.gpu.failures import failures_named
 from polyaurn.backends.gpu.layout import Layout
 from polyaurn.backends.gpu.sizes import RECORD
 from polyaurn.base.errors import InputError
 from polyaurn.chain.state import Counts, Phi
 
 
-def refuse_old(version: int, current: int) -> None:
-    """Refuse what a later step has changed."""
+def check_current(version: int, current: int) -> None:
+    """Reject what a later step has changed."""
     if version != current:
         raise InputError(
             "This state is no longer on the GPU: a later sweep has changed it. Copy what is to "
@@ -20,17 +21,17 @@ def refuse_old(version: int, current: int) -> None:
         )
 
 
-class Ticket:
-    """Something that lies on the device until the next step changes it."""
+class Held:
+    """Something that the device holds until the next step changes it."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout, self.version = layout, layout.version
 
     def _check(self) -> None:
-        refuse_old(self.version, self.layout.version)
+        check_current(self.version, self.layout.version)
 
 
-class DeviceTopics(Ticket):
+class DeviceTopics(Held):
     """Topics of the tokens, on the device."""
 
     dtype = np.dtype(np.uint16)
@@ -41,13 +42,14 @@ class DeviceTopics(Ticket):
     def on_host(self) -> Any:
         """Return them as an array of NumPy's."""
         self._check()
-        return self.layout.give_topics()
+        with failures_named():
+            return self.layout.give_topics()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.asarray(self.on_host(), dtype)
 
 
-class DeviceCounts(Ticket):
+class DeviceCounts(Held):
     """Counts n, on the device, a row of K for each word."""
 
     def __init__(self, layout: Layout, n: Any = None) -> None:
@@ -57,7 +59,8 @@ class DeviceCounts(Ticket):
     def on_host(self) -> Counts:
         """Return them as the CPU's kernels have them."""
         self._check()
-        return sparse_counts(self.n, self.layout)
+        with failures_named():
+            return sparse_counts(self.n, self.layout)
 
 
 def sparse_counts(n: Any, layout: Layout) -> Counts:
@@ -82,7 +85,7 @@ class DevicePhi:
 
     def on_host(self) -> Phi:
         """Return it as the CPU's kernels have it, but for dense rows."""
-        refuse_old(self.version, self.layout.phi_version)
+        check_current(self.version, self.layout.phi_version)
         layout, V, K = self.layout, self.layout.n_words, self.layout.n_topics
         get = {name: self._get(name) for name in ("col", "topic", "prior", "record", "exponent")}
         col, topic = get["col"][: V + 1], get["topic"][: self.nonzeros]

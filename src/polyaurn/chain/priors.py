@@ -1,0 +1,174 @@
+"""Priors: as users give them, as arrays, and learned from the topics.
+
+Learning puts the values that maximise p(z, w) given the topics in place of the old ones every few
+sweeps (Minka's fixed point, as in Wallach, Mimno and McCallum): empirical Bayes, in which the
+target of the chain moves with its state, and comes to rest where the two agree. alpha becomes a
+number per topic, beta stays one for all words.
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import digamma
+
+from polyaurn.base.arrays import F64
+from polyaurn.base.errors import InputError
+from polyaurn.chain.state import Counts, Priors, doc_topic_matrix, topic_word_matrix
+
+MOST_PSEUDO = 200_000_000  # pseudo-counts of a cell: with its tokens still below 2**31
+STEPS = 200  # most steps of a fixed point
+TOLERANCE = 1e-6  # change of a prior, relative, at which it is found
+LEAST, MOST = 1e-6, 1e6  # a prior stays between these
+
+
+def make_priors(
+    alpha: Any,
+    beta: Any,
+    n_topics: int,
+    n_words: int | None,
+    names: tuple[str, str] = ("doc_topic_prior", "topic_word_prior"),
+    pseudo: Any = None,
+) -> Priors:
+    """Return the priors as vectors of positive numbers, and pseudo-counts by columns.
+
+    `names` are what the user calls the two priors, for error messages; without `n_words`, a vector
+    beta may have any length.
+    """
+    return Priors(
+        _prior(alpha, n_topics, names[0], "topics"),
+        _prior(beta, n_words, names[1], "words of the vocabulary"),
+        None if pseudo is None else _pseudo(pseudo, (n_topics, n_words or 0)),
+    )
+
+
+def _pseudo(matrix: Any, shape: tuple[int, int]) -> Counts:
+    columns = sp.csc_matrix(matrix)
+    data = columns.data
+    ok = columns.shape == shape and ((data >= 0) & (data <= MOST_PSEUDO)).all()
+    if not ok or (data != np.floor(data)).any():
+        raise InputError(
+            f"The 'pseudo_counts' parameter must be {shape[0]:,} topics by {shape[1]:,} words, of "
+            f"whole numbers from 0 to {MOST_PSEUDO:,}. Got {columns.shape} of {data.dtype} instead."
+        )
+    columns.sum_duplicates()
+    columns.eliminate_zeros()
+    ptr = columns.indptr.astype(np.int64)
+    return Counts(
+        ptr[:-1].copy(), ptr[1:].copy(), columns.indices.astype(np.uint16),
+        columns.data.astype(np.int32),
+    )  # fmt: skip
+
+
+def _prior(value: Any, length: int | None, name: str, what: str) -> F64:
+    expected = f"a positive number, or {length or 0:,} of them (one for each of the {what})"
+    if length is None:
+        expected = f"a positive number, or one for each of the {what}"
+    try:
+        if value is None:
+            raise TypeError
+        vector = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"The '{name}' parameter must be {expected}. Got {value!r} instead; "
+            "give a number such as 0.1."
+        ) from None
+    length = vector.size if length is None else length
+    if vector.ndim > 1 or (vector.ndim == 1 and len(vector) != length):
+        raise InputError(
+            f"The '{name}' parameter must be {expected}. Got an array of shape {vector.shape} "
+            "instead; give one number, or a vector of the right length."
+        )
+    bad = ~(np.isfinite(vector) & (vector > 0))
+    if bad.any():
+        where = "" if vector.ndim == 0 else f" at position {int(np.argmax(bad))}"
+        worst = float(np.atleast_1d(vector)[np.argmax(bad)])
+        raise InputError(
+            f"The '{name}' parameter must be {expected}. Got {worst!r}{where} instead; "
+            "priors are concentrations: finite, and above zero."
+        )
+    full = np.ascontiguousarray(np.broadcast_to(vector, (length,)))
+    full.flags.writeable = False
+    return full
+
+
+def prior_in_brief(prior: Any) -> float | str:
+    """Return a prior as it is written in headers; vectors are stored in arrays."""
+    return float(prior) if np.ndim(prior) == 0 else "vector"
+
+
+def topic_word_mass(n: sp.csr_matrix, priors: Priors) -> sp.csr_matrix:
+    """Return counts n, topics by words, with the pseudo-counts: what beta is added to."""
+    if priors.pseudo is None:
+        return n
+    return sp.csr_matrix(n + topic_word_matrix(priors.pseudo, n.shape[0]))
+
+
+def pseudo_at(n: sp.csr_matrix, priors: Priors) -> Any:
+    """Return the pseudo-counts of the cells that n stores, in their order; 0 without any."""
+    if priors.pseudo is None:
+        return 0
+    rows = np.repeat(np.arange(n.shape[0]), np.diff(n.indptr))
+    return np.asarray(topic_word_matrix(priors.pseudo, n.shape[0])[rows, n.indices]).ravel()
+
+
+def pseudo_sizes(priors: Priors) -> F64:
+    """Return the pseudo-counts of each topic, summed over words."""
+    K = len(priors.alpha)
+    if priors.pseudo is None:
+        return np.zeros(K)
+    sizes = np.bincount(priors.pseudo.topic, priors.pseudo.number, minlength=K)
+    return np.asarray(sizes, np.float64)
+
+
+def learn_priors(doc_ptr: Any, z: Any, counts: Counts, priors: Priors) -> Priors:
+    """Return the priors under which the topics are the most probable: alpha asymmetric."""
+    alpha = learn_alpha(doc_ptr, z, priors.alpha)
+    beta = np.full(len(priors.beta), learn_beta(counts, priors))
+    alpha.flags.writeable = beta.flags.writeable = False
+    return priors._replace(alpha=alpha, beta=beta, learned=True)
+
+
+def learn_alpha(doc_ptr: Any, z: Any, alpha: F64) -> F64:
+    """Return the asymmetric alpha that fits the topics of documents best.
+
+    Each step multiplies alpha[k] by the sum over documents of digamma(m + alpha[k]) -
+    digamma(alpha[k]), over the same for the lengths of documents and the sum of alpha.
+    """
+    K = len(alpha)
+    m = doc_topic_matrix(doc_ptr, z, K)
+    most = int(m.data.max(initial=0)) + 1
+    cells, times = np.unique(m.indices.astype(np.int64) * most + m.data, return_counts=True)
+    topic, number = cells // most, cells % most
+    lengths, documents = np.unique(np.diff(doc_ptr), return_counts=True)
+    alpha = np.array(alpha)
+    for _ in range(STEPS):
+        gain = times * (digamma(number + alpha[topic]) - digamma(alpha[topic]))
+        loss = (documents * (digamma(lengths + alpha.sum()) - digamma(alpha.sum()))).sum()
+        before = alpha
+        alpha = np.clip(alpha * np.bincount(topic, gain, minlength=K) / loss, LEAST, MOST)
+        if np.abs(alpha - before).max() <= TOLERANCE * before.max():
+            break
+    return alpha
+
+
+def learn_beta(counts: Counts, priors: Priors) -> float:
+    """Return the symmetric beta that fits the words of topics best, beside their pseudo-counts."""
+    V, K = len(priors.beta), len(priors.alpha)
+    if priors.pseudo is None:
+        (numbers, times), pseudo = np.unique(counts.number, return_counts=True), 0
+    else:
+        n = topic_word_matrix(counts, K)
+        numbers, times, pseudo = n.data, np.ones(n.nnz), pseudo_at(n, priors)
+    sizes = np.bincount(counts.topic, counts.number, minlength=K)
+    pseudo_sums = pseudo_sizes(priors)
+    b = float(priors.beta.mean())
+    for _ in range(STEPS):
+        gain = float((times * (digamma(numbers + pseudo + b) - digamma(pseudo + b))).sum())
+        grown = digamma(sizes + pseudo_sums + V * b) - digamma(pseudo_sums + V * b)
+        loss = float(V * grown.sum())
+        before = b
+        b = min(max(b * gain / loss, LEAST), MOST)
+        if abs(b - before) <= TOLERANCE * before:
+            break
+    return b

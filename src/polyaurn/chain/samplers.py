@@ -1,0 +1,149 @@
+"""The list of samplers: everything that is known about each without running it.
+
+A sampler is an entry of `SAMPLERS` and, in each of its backends, a file with its name whose class
+`Steps` does the arithmetic: "polya-urn" is ``backends/cpu/polya_urn.py``. Every test of the
+contract runs on each entry.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from polyaurn.base.checks import check_one_of, check_whole
+from polyaurn.base.errors import InputError
+
+DEFAULT_SAMPLER = "polya-urn"
+
+
+class Sampler(NamedTuple):
+    """What users and the rest of the package should know about a sampler.
+
+    Attributes
+    ----------
+    about : str
+        What it is, in a line.
+    law : str
+        What the chain converges to on one thread: "exact", the posterior; "asymptotic", near it
+        for large counts.
+    parallel_law : str
+        The same on several threads; "approximate" where threads change the result.
+    draws_phi : bool
+        Whether Phi is drawn. Others cannot grow, nor draw it several times per sweep.
+    proposes : bool
+        Whether topics are proposed and accepted, `mh_steps` times per token.
+    cell_bytes : int
+        Bytes of the computer's memory for each word and topic; 0 where memory is sparse.
+    backends : tuple of str
+        Where it runs.
+    referenced : bool
+        Whether the plain reference has it, too.
+    """
+
+    about: str
+    law: str
+    parallel_law: str
+    draws_phi: bool = True
+    proposes: bool = False
+    cell_bytes: int = 0
+    backends: tuple[str, ...] = ("cpu",)
+    referenced: bool = False
+
+    def law_of(self, n_threads: int) -> str:
+        """Return what the chain converges to on a number of threads."""
+        return self.law if n_threads == 1 else self.parallel_law
+
+
+SAMPLERS: dict[str, Sampler] = {
+    "polya-urn": Sampler(
+        "Phi as sparse Poisson counts: fast and small",
+        law="asymptotic",
+        parallel_law="asymptotic",
+        backends=("cpu", "gpu"),
+        referenced=True,
+    ),
+    "partially-collapsed": Sampler(
+        "Phi from its Dirichlet posterior: exact, memory K by V",
+        law="exact",
+        parallel_law="exact",
+        cell_bytes=14,
+        backends=("cpu", "gpu"),
+        referenced=True,
+    ),
+    "polya-urn-mh": Sampler(
+        "the urn with Metropolis-Hastings proposals: for very many topics",
+        law="asymptotic",
+        parallel_law="asymptotic",
+        proposes=True,
+    ),
+    "collapsed": Sampler(
+        "fully collapsed, three sparse buckets; on several threads AD-LDA, approximate",
+        law="exact",
+        parallel_law="approximate",
+        draws_phi=False,
+    ),
+    "light": Sampler(
+        "fully collapsed by Metropolis-Hastings (LightLDA); on several threads approximate",
+        law="exact",
+        parallel_law="approximate",
+        draws_phi=False,
+        proposes=True,
+    ),
+    "collapsed-dense": Sampler(
+        "the textbook's collapsed sampler, one thread, O(K) per token: for teaching and testing",
+        law="exact",
+        parallel_law="exact",
+        draws_phi=False,
+        cell_bytes=4,
+    ),
+}
+# Samplers whose chain on one thread converges to the posterior; tests of exactness run on each.
+EXACT = tuple(name for name, sampler in SAMPLERS.items() if sampler.law == "exact")
+# Samplers that give the same bytes for any number of threads.
+THREAD_FREE = tuple(
+    name for name, sampler in SAMPLERS.items() if sampler.parallel_law != "approximate"
+)
+# Samplers that have a plain NumPy oracle, the same in every byte.
+REFERENCED = tuple(name for name, sampler in SAMPLERS.items() if sampler.referenced)
+MH_STEPS = 2  # pairs of proposals per token, when not given
+MOST_MH_STEPS = 64
+
+
+def samplers_with(fact: str) -> str:
+    """Return the names of the samplers of which a yes-or-no fact is true, for a sentence."""
+    return ", ".join(repr(name) for name, entry in SAMPLERS.items() if getattr(entry, fact))
+
+
+def samplers_in_brief() -> str:
+    """Return the samplers with a line about each, for help."""
+    return "; ".join(f"'{name}' ({entry.about})" for name, entry in SAMPLERS.items())
+
+
+def samplers_on(backend: str) -> tuple[str, ...]:
+    """Return the names of the samplers that run on a backend."""
+    return tuple(name for name, entry in SAMPLERS.items() if backend in entry.backends)
+
+
+def check_sampler(sampler: Any, name: str = "sampler") -> str:
+    """Return the sampler's name, or reject it with a list of the samplers."""
+    return check_one_of(sampler, name, SAMPLERS, remedy=f"{DEFAULT_SAMPLER!r} is the fastest")
+
+
+def check_draws_phi(name: str, sampler: Any) -> None:
+    """Reject a parameter that is for samplers which draw Phi."""
+    if not SAMPLERS[check_sampler(sampler)].draws_phi:
+        raise InputError(
+            f"The '{name}' parameter must be left out for sampler {sampler!r}, which draws no Phi. "
+            f"Samplers that take it are {samplers_with('draws_phi')}."
+        )
+
+
+def check_proposals(samplers: Sequence[str], mh_steps: Any) -> int:
+    """Return the number of pairs of proposals, 2 when not given, for samplers that propose."""
+    if mh_steps is None:
+        return MH_STEPS
+    if not any(SAMPLERS[sampler].proposes for sampler in samplers):
+        raise InputError(
+            f"The 'mh_steps' parameter must be left out for sampler {samplers[0]!r}, which "
+            f"proposes nothing. Got {mh_steps!r}; samplers that take it are "
+            f"{samplers_with('proposes')}."
+        )
+    return check_whole(mh_steps, "mh_steps", 1, MOST_MH_STEPS, remedy=f"{MH_STEPS} is usual")

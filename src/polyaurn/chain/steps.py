@@ -1,0 +1,120 @@
+"""The steps of a sweep, as every backend offers them.
+
+Steps belong to one chain: they are made for a corpus, a number of topics, and threads or a device.
+The loop in `polyaurn.chain.loop` knows nothing else about a sampler or a backend.
+"""
+
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from polyaurn.base.arrays import I64, U8, U32
+from polyaurn.base.rng import Moment
+from polyaurn.chain.priors import learn_priors
+from polyaurn.chain.samplers import MH_STEPS
+from polyaurn.chain.schedule import Plan
+from polyaurn.chain.state import Priors, State, Work, on_host
+from polyaurn.corpus.corpus import Corpus
+
+Z = TypeVar("Z")  # topics of the tokens: an array, or what a device holds in its place
+N = TypeVar("N")  # counts n
+P = TypeVar("P")  # Phi, or whatever else topics are drawn given
+
+
+class Address(NamedTuple):
+    """Where draws of a sweep come from: the seed, and the sweep or a part of one."""
+
+    seed: int
+    moment: Moment
+
+
+class Layout(Protocol):
+    """How the documents of a corpus are cut into blocks."""
+
+    @property
+    def doc_ptr(self) -> I64:
+        """Where the tokens of each document begin and end."""
+
+    @property
+    def documents(self) -> U32:
+        """All documents, in the order of visits."""
+
+    @property
+    def blocks(self) -> I64:
+        """Block b is documents[blocks[b]:blocks[b + 1]]."""
+
+    @property
+    def share(self) -> U8:
+        """The smallest share of the corpus, in 64ths, that each block belongs to."""
+
+
+class Steps(Protocol[Z, N, P]):
+    """What one chain asks of its sampler on its backend."""
+
+    @property
+    def layout(self) -> Layout:
+        """The corpus as the backend reads it."""
+
+    def start(self, seed: int, blocks: I64 | None = None) -> Z:
+        """Draw first topics uniformly; documents of other blocks have none."""
+
+    def count(self, z: Z) -> N:
+        """Count topics of words from scratch, in tokens that have a topic."""
+
+    def count_blocks(self, z: Z, counts: N, blocks: I64) -> N:
+        """Count some blocks, given the counts of all."""
+
+    def replace_counts(self, counts: N, old: N, new: N) -> N:
+        """Put some documents' new counts in place of their old ones."""
+
+    def draw_priors(self, state: State, plan: Plan, address: Address) -> Priors:
+        """Return the priors that belong to topics just drawn: given, learned, or drawn."""
+
+    def draw_phi(self, counts: N, priors: Priors, address: Address) -> P:
+        """Draw what topics are drawn given: Phi from its counts and pseudo-counts."""
+
+    def enter(self, z: Z, phi: P, address: Address, blocks: I64) -> Z:
+        """Give tokens of these blocks that have no topic one."""
+
+    def draw_z(
+        self,
+        z: Z,
+        phi: P,
+        priors: Priors,
+        address: Address,
+        blocks: I64 | None = None,
+        into: Z | None = None,
+    ) -> tuple[Z, N, Work]:
+        """Draw topics of these blocks; return all topics, the blocks' counts, and the work."""
+
+    def log_posterior(self, state: State) -> float:
+        """Return log p(w, z), Theta and Phi integrated out."""
+
+
+class LDASteps:
+    """What steps of latent Dirichlet allocation share on every backend: priors given or learned.
+
+    Priors are learned from the topics every `learn_every` sweeps, 0 for never, once all documents
+    are in and the smooth start is over.
+    """
+
+    def __init__(self, corpus: Corpus, *, mh_steps: int = MH_STEPS, learn_every: int = 0) -> None:
+        self.corpus, self.mh_steps, self.learn_every = corpus, mh_steps, learn_every
+
+    def draw_priors(self, state: State, plan: Plan, address: Address) -> Priors:
+        """Return the priors that belong to topics just drawn."""
+        due = self.learn_every and plan.phase == "full" and state.sweep % self.learn_every == 0
+        if not due:
+            return state.priors
+        here = on_host(state)
+        return learn_priors(self.corpus.doc_ptr, here.z, here.counts, state.priors)
+
+
+def tokens_of_blocks(layout: Layout) -> I64:
+    """Return the number of tokens of each block."""
+    lengths = np.diff(layout.doc_ptr)[layout.documents]
+    tokens: I64 = np.add.reduceat(lengths, layout.blocks[:-1], dtype=np.int64)
+    return tokens
+
+
+AnySteps = Steps[Any, Any, Any]

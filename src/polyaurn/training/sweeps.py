@@ -1,0 +1,235 @@
+"""Sweeps of a chain as users run them: parameters checked, a backend chosen, kernels compiled."""
+
+from collections.abc import Callable, Iterator
+from threading import Timer
+from typing import Any
+
+from polyaurn.backends.registry import BACKENDS, check_device, load_steps
+from polyaurn.base.arrays import release
+from polyaurn.base.threads import Workers, count_threads
+from polyaurn.chain.loop import begin, chain, resume, sweep
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.samplers import (
+    DEFAULT_SAMPLER,
+    SAMPLERS,
+    check_draws_phi,
+    check_proposals,
+)
+from polyaurn.chain.schedule import Plan, Schedule
+from polyaurn.chain.state import (
+    WHOLE,
+    Halt,
+    Info,
+    Priors,
+    State,
+    check_share,
+    check_start,
+    halt_of,
+    on_host,
+)
+from polyaurn.chain.steps import AnySteps
+from polyaurn.corpus.corpus import Corpus, as_corpus
+from polyaurn.training.settings import Settings
+
+
+def sweeps(
+    corpus: Any,
+    n_components: int = 100,
+    *,
+    doc_topic_prior: Any = 0.1,
+    topic_word_prior: Any = 0.01,
+    sampler: str = DEFAULT_SAMPLER,
+    random_state: Any = 0,
+    n_jobs: int | None = -1,
+    evaluate_every: int = 10,
+    max_iter: int | None = None,
+    warm_start: str = "auto",
+    phi_refreshes: int | str = "auto",
+    mh_steps: int | None = None,
+    learn_priors_every: int = 0,
+    pseudo_counts: Any = None,
+    device: str = "cpu",
+    start: State | Halt | None = None,
+    on_compile: Callable[[], None] | None = None,
+) -> Iterator[tuple[State, Info]]:
+    """Iterate over the sweeps of a chain; stop when you like.
+
+    Parameters
+    ----------
+    corpus : Corpus, matrix of counts, or sequence of str
+        The documents.
+    n_components : int
+        Number of topics, K.
+    doc_topic_prior : float or array_like of length K
+        alpha.
+    topic_word_prior : float or array_like of length V
+        beta.
+    sampler : str
+        One of "polya-urn", "partially-collapsed", "polya-urn-mh",
+        "collapsed", "light" or "collapsed-dense".
+    random_state : int, None or NumPy generator
+        The seed. The same seed gives the same chain, and for any number of threads unless the
+        sampler is "collapsed" or "light".
+    n_jobs : int or None
+        Threads; -1 takes all cores.
+    evaluate_every : int
+        Compute the log posterior every so many sweeps, and after the last; 0 for never.
+    max_iter : int, optional
+        Stop when this many sweeps are done, those before `start` included; without it the
+        generator never ends by itself.
+    warm_start : {"auto", "grow", "smooth", "random"}
+        Begin on a 64th of the documents and double it until all are in ("grow"), or with larger
+        priors for the first third of `max_iter` sweeps, at most 120 ("smooth"), or with neither
+        ("random", the paper's plain behaviour). "auto" does both, each where it helps: it grows
+        when tokens times topics are 4e8 or more, unless `max_iter` is too small, and smooths
+        with at most 200 topics. All sweeps count as sweeps.
+    phi_refreshes : int or "auto"
+        How often Phi is drawn in a sweep over all documents, 1 to 8; the paper's way is 1.
+        "auto" takes one for each 40 tokens per word, from 1 to 4.
+    mh_steps : int, optional
+        Pairs of Metropolis-Hastings proposals per token, 2 when not given; only for samplers that
+        propose, "light" and "polya-urn-mh".
+    learn_priors_every : int
+        Learn an asymmetric alpha and a symmetric beta from the topics every so many sweeps, once
+        all documents are in and the start is over; 0 keeps the priors as they are.
+    pseudo_counts : sparse or dense matrix of whole numbers, K by V, optional
+        Tokens that topics are taken to have had beforehand: the prior of word v in topic k is
+        beta[v] plus theirs. For samplers that draw Phi.
+    device : {"cpu", "gpu", "auto"}
+        Where sweeps run; "auto" takes a GPU where there is one. The topics are the same. A GPU
+        runs "polya-urn" and "partially-collapsed"; one that fails raises
+        `polyaurn.base.errors.DeviceError`.
+    start : State or Halt, optional
+        Continue from here instead of from topics drawn uniformly.
+    on_compile : callable, optional
+        Called without arguments when kernels have to be compiled, which happens once on a
+        machine and takes half a minute or so.
+
+    Yields
+    ------
+    state : State
+        Topics, counts, the number of sweeps done, and the Phi of this sweep. Its arrays are new
+        every sweep and may be kept. On a GPU they are changed by the next sweep:
+        `polyaurn.chain.state.on_host` copies what is to be kept or looked at.
+    info : Info
+        Timings and the log posterior.
+
+    Examples
+    --------
+    >>> import polyaurn
+    >>> corpus = polyaurn.datasets.generate(n_documents=50, n_words=100, n_topics=5)
+    >>> for state, info in polyaurn.sweeps(corpus, n_components=5):
+    ...     if info.sweep == 20:
+    ...         break
+    >>> len(state.z) == corpus.n_tokens
+    True
+    """
+    corpus = as_corpus(corpus)
+    settings = Settings(
+        n_components=n_components, doc_topic_prior=doc_topic_prior,
+        topic_word_prior=topic_word_prior, sampler=sampler, random_state=random_state,
+        n_jobs=n_jobs, evaluate_every=evaluate_every, max_iter=1 if max_iter is None else max_iter,
+        warm_start=warm_start, phi_refreshes=phi_refreshes, mh_steps=mh_steps,
+        learn_priors_every=learn_priors_every, device=device,
+    )  # fmt: skip
+    max_iter = None if max_iter is None else settings.max_iter
+    K, seed = settings.n_components, settings.random_state
+    priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words, pseudo=pseudo_counts)
+    if pseudo_counts is not None:
+        check_draws_phi("pseudo_counts", sampler)
+    backend = check_device(device, sampler)
+    options = {
+        "mh_steps": check_proposals([sampler], mh_steps),
+        "learn_every": settings.learn_priors_every,
+    }
+    threads = count_threads(n_jobs)
+    schedule = settings.schedule(corpus.n_tokens, corpus.n_words, max_iter)
+    if start is not None:
+        start = on_host(start) if isinstance(start, State) else start
+        check_start(start, corpus, K)
+    made = load_steps(sampler, backend)
+
+    def run(start: State | Halt | None) -> Iterator[tuple[State, Info]]:
+        with Workers(threads) as workers:
+            warm_up(made, on_compile, K if BACKENDS[backend].in_place else None)
+            steps = made(corpus, K, workers, **options)
+            state = _first_state(corpus, steps, priors, schedule, seed, start)
+            del start
+            yield from chain(
+                corpus, steps, state, schedule, seed=seed, law=SAMPLERS[sampler].law_of(threads),
+                max_iter=max_iter, evaluate_every=settings.evaluate_every,
+            )  # fmt: skip
+
+    return run(start)
+
+
+def _first_state(
+    corpus: Corpus,
+    steps: AnySteps,
+    priors: Priors,
+    schedule: Schedule,
+    seed: int,
+    start: State | Halt | None,
+) -> State:
+    """Return where a chain begins, or continues."""
+    if start is None:
+        state = begin(steps, priors, schedule, seed)
+    else:
+        state = resume(steps, priors, start if isinstance(start, Halt) else halt_of(start))
+        if start.share < WHOLE:
+            check_share(steps.layout, state)
+    release(corpus.word)  # a corpus on disk need not be in memory while a chain runs
+    return state
+
+
+def state_of(
+    corpus: Corpus,
+    halt: Halt,
+    priors: Priors,
+    sampler: str,
+    n_jobs: int | None = -1,
+) -> State:
+    """Return the state of a chain that was halted, its counts counted again."""
+    check_start(halt, corpus, len(priors.alpha))
+    with Workers(count_threads(n_jobs)) as workers:
+        return resume(load_steps(sampler)(corpus, len(priors.alpha), workers), priors, halt)
+
+
+def give_all_topics(
+    corpus: Corpus, state: State, sampler: str, seed: int, n_jobs: int | None = -1
+) -> State:
+    """Let all documents join a chain that was stopped while it grew: one sweep over them."""
+    if state.share == WHOLE:
+        return state
+    with Workers(count_threads(n_jobs)) as workers:
+        steps = load_steps(sampler)(corpus, len(state.priors.alpha), workers)
+        return sweep(state, steps, Plan(), seed)[0]
+
+
+def warm_up(
+    steps: Any, on_compile: Callable[[], None] | None = None, n_topics: int | None = None
+) -> None:
+    """Run a sampler's steps once on a tiny corpus, so that compiling does not count as sampling.
+
+    `on_compile` is called when this takes longer than loading compiled kernels does. With
+    `n_topics`, kernels for that many topics and for documents of several lengths run as well.
+    """
+    announcer = Timer(2.0, on_compile or (lambda: None))
+    announcer.daemon = True
+    announcer.start()
+    try:
+        # More topics than tokens, so that rows come out empty and are drawn again
+        _run_once(steps, Corpus.from_matrix([[2, 1], [0, 1]]), 9, 0.01)
+        if n_topics is not None:
+            of_lengths = Corpus.from_matrix([[20, 10], [200, 150], [500, 100], [2000, 100]])
+            _run_once(steps, of_lengths, n_topics, 50.0)
+    finally:
+        announcer.cancel()
+
+
+def _run_once(steps: Any, tiny: Corpus, K: int, beta: float) -> None:
+    priors = make_priors(0.1, beta, K, tiny.n_words)
+    made: AnySteps = steps(tiny, K)
+    state = begin(made, priors, Schedule((), 2), 0)
+    state, _ = sweep(state, made, Plan(WHOLE, 2), 0)
+    made.log_posterior(state)
