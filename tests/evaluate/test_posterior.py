@@ -10,7 +10,6 @@ import polyaurn
 from polyaurn import InputError, posterior
 from polyaurn.chain.state import make_priors, topic_word_matrix
 from polyaurn.evaluate.posterior import sampling
-from polyaurn.evaluate.posterior.arviz import describe
 from polyaurn.evaluate.posterior.choice import Choice, make_choice
 
 BURN_IN, DRAWS, THIN = 60, 12, 2
@@ -220,7 +219,7 @@ def test_topics_that_do_not_match_have_no_r_hat(drawn):
     assert rows[2]["r_hat"] is None
     assert rows[2]["match"] == 0.3
     assert rows[1]["r_hat"] is not None
-    groups = describe(worse, worse.matched())[0]["posterior"]
+    groups = worse._arviz_groups(worse.matched())[0]["posterior"]
     assert groups["topic_size"].shape == (2, DRAWS, 2)
 
 

@@ -406,7 +406,7 @@ class LDA(Trained):
                 sample(
                     corpus, training.options | {"on_compile": line.compiling},
                     burn_in=self.max_iter, chains=chains, draws=draws, thin=thin, choice=choice,
-                    theta_mean=theta_mean, seed=training.seed, tell=tell, into=kept, last=last,
+                    theta_mean=theta_mean, seed=training.seed, report=tell, into=kept, last=last,
                 )  # fmt: skip
             except DeviceError as error:
                 so_far = "; draws so far are in posterior_" if kept else ""

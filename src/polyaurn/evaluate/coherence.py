@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64
+from polyaurn.base.checks import check_one_of, is_whole
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
 
@@ -58,7 +59,7 @@ def coherence(
     Returns
     -------
     ndarray of float64
-        One value a topic; NaN for a topic of fewer than two words, which has none.
+        One value per topic; NaN for a topic of fewer than two words.
 
     Examples
     --------
@@ -67,11 +68,7 @@ def coherence(
     >>> coherence([["moon", "orbit"], ["moon", "goal"]], texts).round(2).tolist()
     [1.0, -0.95]
     """
-    if measure not in WINDOWS:
-        raise InputError(
-            f"The 'measure' parameter must be one of {', '.join(map(repr, WINDOWS))}. "
-            f"Got {measure!r} instead."
-        )
+    check_one_of(measure, "measure", WINDOWS)
     listed = _top_words(topics, n_words)
     words = sorted({word for topic in listed for word in topic})
     number = {word: i for i, word in enumerate(words)}
@@ -118,14 +115,13 @@ def _top_words(topics: Any, n_words: int) -> list[list[str]]:
 def _window_size(corpus: Any, measure: str, given: int | None) -> int:
     if given is None:
         return 0 if isinstance(corpus, Corpus) else WINDOWS[measure]
-    whole = isinstance(given, int) and not isinstance(given, bool) and given > 0
-    if not whole or isinstance(corpus, Corpus) or measure == "u_mass":
+    if not is_whole(given) or given < 1 or isinstance(corpus, Corpus) or measure == "u_mass":
         raise InputError(
             "The 'window_size' parameter must be a positive number of tokens, for texts cut into "
             f"words and for measures with windows. Got {given!r} for {measure!r} and a "
             f"{type(corpus).__name__}; leave it out."
         )
-    return given
+    return int(given)
 
 
 def _count(corpus: Any, number: dict[str, int], size: int, *, exact: bool) -> _Found:
