@@ -127,8 +127,11 @@ def test_pages_are_not_overwritten_unasked(tmp_path):
     with pytest.raises(InputError, match=r"page.json' is there already"):
         check_page(page, force=False)
     check_page(page, force=True)
-    for bad in (tmp_path / "page.txt", tmp_path / "nowhere" / "page.html"):
-        with pytest.raises(InputError, match=r"ends in .html, in a folder that exists"):
+    for bad, message in (
+        (tmp_path / "page.txt", r"'--out' option must end in \.html.*page\.html would do"),
+        (tmp_path / "nowhere" / "page.html", r"'--out' option must name a file in a folder that"),
+    ):
+        with pytest.raises(InputError, match=message):
             check_page(bad, force=True)
 
 

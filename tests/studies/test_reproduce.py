@@ -7,8 +7,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from polyaurn import InputError
+from polyaurn.studies.child import ChildError
 from polyaurn.studies.paper import FIGURES
-from polyaurn.studies.paper.cells import CellError, run_alone, run_cell
+from polyaurn.studies.paper.cells import run_alone, run_cell
 from polyaurn.studies.paper.claims import CLAIMS
 from polyaurn.studies.paper.corpora import Shape, Source, Variant
 from polyaurn.studies.paper.loop import Reproduction
@@ -154,14 +155,14 @@ def test_a_cell_in_its_own_process_gives_the_same(tmp_path):
     assert [point[2] for point in alone["points"]] == [point[2] for point in here["points"]]
     assert len(alone["points"]) == 4
     missing = Source("gone", str(tmp_path / "docword.gone.txt"))
-    with pytest.raises(CellError, match="does not exist"):
+    with pytest.raises(ChildError, match="does not exist"):
         run_alone(cell._replace(corpus=Variant("gone")), missing, tmp_path, {})
 
 
 def test_cells_that_end_early_do_not_stop_the_others(tmp_path, monkeypatch):
     def fail(cell, *rest):
         if cell.study == "urn":
-            raise CellError("not enough memory")
+            raise ChildError("not enough memory")
         return run_cell(cell, *rest)
 
     monkeypatch.setattr("polyaurn.studies.paper.loop.run_cell", fail)
@@ -174,10 +175,10 @@ def test_cells_that_end_early_do_not_stop_the_others(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["plots"], r"'--figure' option must be one of corpora, traces, .*complexity. Got 'plots'"),
+        (["plots"], r"'--figure' option must be one of 'corpora', .*'complexity'. Got 'plots'"),
         (["--corpora", "nowhere"], r"'--corpora' option must be a folder that exists. Got 'nowh"),
         (["--scale", "huge"], r"'--scale' option must be 'small' or 'full'. Got 'huge'"),
-        (["--seeds", 0], r"'--seeds' option must be at least 1. Got 0"),
+        (["--seeds", 0], r"'--seeds' option must be a whole number, at least 1. Got 0"),
         (["--cores", "1,two"], r"'--cores' option must be whole numbers, at least 1. Got \[1, 't"),
         (["--threads", 0], r"'--threads' option must be a positive number"),
         (["--budget", 0], r"'--budget' option must be above 0 minutes. Got 0"),

@@ -161,7 +161,7 @@ def test_damage_is_computed_anew_or_refused(whole, small, tmp_path):
     topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
     assert load(model).n_topics == 2
     (tmp_path / "setting.json").write_text("{")
-    with pytest.raises(InputError, match=r"must be the setting of a sweep\. It is damaged"):
+    with pytest.raises(InputError, match=r"must be the setting of a topic grid\. It is damaged"):
         topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
 
 
@@ -171,6 +171,16 @@ def test_the_number_of_planted_topics_foretells_best(medium, tmp_path):
     assert found["best"]["completion"] == {"topics": 8, "equal": []}
     assert found["corpus"]["scored_documents"] == 40
     assert found["corpus"]["test_documents"] == 150
+
+
+def test_numbers_of_numpy_are_numbers(whole, small, tmp_path):
+    given = {
+        name: np.float64(value) if isinstance(value, float) else np.int64(value)
+        for name, value in OPTIONS.items()
+    }
+    found = topic_grid(small, np.array([2, 4]), np.int64(2), out=tmp_path, **given)
+    assert without_times(found) == without_times(whole[0])
+    assert (tmp_path / "setting.json").read_bytes() == (whole[1] / "setting.json").read_bytes()
 
 
 def test_coherence_is_the_same_in_pieces(whole, small, tmp_path, monkeypatch):
@@ -216,14 +226,14 @@ def test_the_page_says_what_can_be_told(whole):
     found["best"]["coherence"] = {"topics": 2, "equal": []}
     text = render(found, "<folder>")
     assert "Highest with 4 topics, the largest number tried; within the spread" in text
-    assert "between seeds, 2 cannot be told from it" in text
+    assert "between seeds, 2 cannot be distinguished from it" in text
     assert "Highest with 2 topics, the smallest number tried; no other equals it" in text
     assert "&lt;folder&gt;/models" in text
     cells = [cell for cell in found["cells"] if cell["seed"] == 5]
     rows = summarise(cells, lambda K, seeds: [])
     one = found | {"seeds": [5], "cells": cells, "topics": rows, "best": best(rows)}
     text = render(one, "folder")
-    assert "there is one seed, so that nothing tells" in text
+    assert "there is one seed, so that differences cannot be compared" in text
     assert "Not measured: it takes two seeds." in text
     assert "&plusmn;" not in text
 
@@ -272,7 +282,7 @@ def test_the_time_left_goes_by_the_nearest_finished_cell():
         ({"max_iter": 0}, "'max_iter' parameter"),
         ({"max_scored": 1.5}, "'max_scored' parameter"),
         ({"particles": 0}, "'particles' parameter"),
-        ({"test_share": 1.0}, "'test_share' parameter must lie between 0 and 1. Got 1.0"),
+        ({"test_share": 1.0}, "'test_share' parameter must be between 0 and 1. Got 1.0"),
         ({"test_share": "all"}, "Got 'all'"),
         ({"test_share": 0.001}, r"both sides.*Got 0.001 of 60 documents, 0 of them empty"),
         ({"sampler": "gibbs"}, "'sampler' parameter must be one of 'polya-urn'"),
@@ -304,21 +314,21 @@ def test_folders_of_others_are_left_alone(small, tmp_path):
 def test_the_command(run, tmp_path, monkeypatch):
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
     command = ("sweep", "texts.txt", "-k", "1, 2", "--seeds", 2, "--sweeps", 20, "--particles", 2)
-    judge, judged = grid._judge, []
+    score, scored = grid._score, []
 
     def stop_at_the_second(*arguments):
-        judged.append(arguments)
-        if len(judged) == 2:
+        scored.append(arguments)
+        if len(scored) == 2:
             raise KeyboardInterrupt
-        return judge(*arguments)
+        return score(*arguments)
 
-    monkeypatch.setattr(grid, "_judge", stop_at_the_second)
+    monkeypatch.setattr(grid, "_score", stop_at_the_second)
     code, out, err = run(*command)
     assert (code, out) == (130, "")
     assert "Stopped; 1 of 4 models are finished and kept in polyaurn-sweep. Run the same" in err
     code, out, err = run(*command)
     assert code == 0
-    assert len(judged) == 5
+    assert len(scored) == 5
     assert "Written: polyaurn-sweep/sweep.html" in err
     first, *rows = [line.split("\t") for line in out.splitlines()]
     assert first[:4] == ["topics", "seeds", "held_out", "held_out_spread"]
@@ -362,7 +372,7 @@ def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
         (("-k", ","), "Got none"),
         (("--seeds", 0), "'--seeds' option must be"),
         (("--sweeps", 0), "'--sweeps' option must be"),
-        (("--test-share", 1.5), "'--test-share' option must lie between"),
+        (("--test-share", 1.5), "'--test-share' option must be between"),
         (("--alpha", 0), "'--alpha' option must be one positive number"),
         (("--beta", "x"), "'--beta' option must be a positive number, or a file"),
         (("--sampler", "gibbs"), "'--sampler' option must be one of"),

@@ -1,21 +1,17 @@
-"""One cell: run here, or in a process of its own so that time and memory are its alone."""
+"""One cell: computed here, or in a process of its own with its own time and memory."""
 
 import hashlib
-import json
 import os
 import platform
 import statistics
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
+from polyaurn.studies.child import answer, peak_bytes, records_of
 from polyaurn.studies.paper.corpora import Shape, Source, Variant, open_variant
 from polyaurn.studies.paper.plan import Cell
 
@@ -24,28 +20,10 @@ TEST_SHARE, PARTICLES = 0.2, 20
 TOP_WORDS = 10
 
 
-class CellError(Exception):
-    """A cell's process ended early."""
-
-
 def run_cell(cell: Cell, source: Source | None, folder: Path, options: dict[str, Any]) -> Any:
-    """Compute a cell.
+    """Compute a cell; return "measured", "wall_seconds", "version" and "machine" for JSON.
 
-    Parameters
-    ----------
-    cell : Cell
-        What to compute.
-    source : Source or None
-        Where its corpus comes from.
-    folder : Path
-        Of prepared corpora.
-    options : dict
-        Of a study.
-
-    Returns
-    -------
-    dict
-        Ready for JSON: "measured", "wall_seconds", "version", "machine".
+    Its corpus comes from `source` and is prepared in `folder`; `options` are those of a study.
     """
     begin = perf_counter()
     if cell.kind == "study":
@@ -66,24 +44,10 @@ def run_cell(cell: Cell, source: Source | None, folder: Path, options: dict[str,
 
 
 def run_alone(cell: Cell, source: Source | None, folder: Path, options: dict[str, Any]) -> Any:
-    """Compute a cell in a process of its own; `CellError` tells why one ended early."""
+    """Compute a cell in a process of its own; `ChildError` says why one ended early."""
     task = {"cell": cell, "source": source, "folder": str(folder), "options": options}
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "polyaurn.studies.paper.cells"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
-        )  # fmt: skip
-        try:
-            told, _ = process.communicate(json.dumps(task))
-        except BaseException:
-            process.kill()
-            process.communicate()
-            raise
-        if process.returncode:
-            said.seek(0)
-            last = (said.read().strip().splitlines() or ["no reason given"])[-1]
-            raise CellError(last.removeprefix("polyaurn.base.errors.InputError: "))
-    return json.loads(told.splitlines()[-1])
+    [record] = records_of("polyaurn.studies.paper.cells", task)
+    return record
 
 
 def _corpus(cell: Cell, corpus: Any) -> dict[str, Any]:
@@ -95,7 +59,6 @@ def _corpus(cell: Cell, corpus: Any) -> dict[str, Any]:
 
 def _chain(cell: Cell, corpus: Any) -> dict[str, Any]:
     from polyaurn.chain.state import on_host
-    from polyaurn.studies.compare import peak_bytes
 
     points: list[list[float | int]] = []
     phi, z = [], []
@@ -119,7 +82,7 @@ def _chain(cell: Cell, corpus: Any) -> dict[str, Any]:
 
 
 def _lists(corpus: Any, state: Any, K: int) -> dict[str, float]:
-    """Count, apart from the kernel, the topics of each token's document and of its word."""
+    """Count, independently of the kernel, the topics of each token's document and of its word."""
     from polyaurn.chain.state import doc_topic_matrix
 
     K_v = (state.phi.last - state.phi.first)[corpus.word]
@@ -134,7 +97,7 @@ def _lists(corpus: Any, state: Any, K: int) -> dict[str, float]:
 
 
 def sweeps_of(cell: Cell, corpus: Any) -> Any:
-    """Return the chain of a cell, plain as in the paper unless its aids are on."""
+    """Return the chain of a cell: that of the paper, unless burn-in aids are on."""
     from polyaurn.backends.registry import SAMPLERS
     from polyaurn.chain.loop import sweeps
 
@@ -218,9 +181,4 @@ def _from_json(task: dict[str, Any]) -> tuple[Cell, Source | None, Path, dict[st
 
 
 if __name__ == "__main__":
-    try:
-        print(json.dumps(run_cell(*_from_json(json.load(sys.stdin)))), flush=True)
-    except InputError as error:
-        sys.exit(str(error))
-    except MemoryError:
-        sys.exit("not enough memory")
+    answer(lambda task: [run_cell(*_from_json(task))])

@@ -1,4 +1,4 @@
-"""The loop over cells: train, judge, keep."""
+"""The loop over the cells of a topic grid: train, score, store."""
 
 import math
 import statistics
@@ -50,10 +50,10 @@ def topic_grid(
     """Train and judge models with several numbers of topics, from several seeds each.
 
     All are trained on the same part of the corpus and scored on the rest. Each number of topics
-    with each seed is a cell, kept in the folder as soon as it is finished, with its model. The same
-    call goes on where an earlier one ended, and gives the same numbers; more numbers of topics and
-    more seeds use what is there. A cell whose file is damaged, or whose model is missing, is
-    computed anew. At the end the folder has ``sweep.html``, a page with a table and charts of the
+    with each seed is a cell, stored in the folder with its model as soon as it is finished. The
+    same call resumes where an earlier one ended, and gives the same numbers; more numbers of topics
+    and more seeds use what is there. A cell whose file is damaged, or whose model is missing, is
+    computed again. At the end the folder has ``sweep.html``, a page with a table and charts of the
     numbers asked for, ``sweep.csv``, the table, and ``sweep.json``, what is returned.
 
     Parameters
@@ -65,7 +65,7 @@ def topic_grid(
     seeds : int
         Models for each number of topics; their seeds are `random_state`, `random_state` + 1, ...
     out : str or Path
-        A new or empty folder, or one of an earlier sweep with the same setting.
+        A new or empty folder, or one of an earlier call with the same setting.
     max_iter : int
         Sweeps of each model.
     doc_topic_prior : float
@@ -79,17 +79,17 @@ def topic_grid(
     particles : int
         Of left-to-right.
     max_scored : int
-        Documents scored by left-to-right, at most, drawn by chance from those held out: its time
+        Documents scored by left-to-right, at most, drawn at random from those held out: its time
         grows as the square of a document's length. Completion scores all.
     random_state : int
         The first seed; also that of the split and of scoring.
     n_jobs : int or None
         Threads.
     device : {"cpu", "gpu", "auto"}
-        Where models are trained, as in `LDA`; they are the same, and so an earlier call's may have
-        been trained elsewhere. Scoring runs on the CPU.
+        Where models are trained, as in `LDA`; they are the same on each, so that a call may resume
+        on another. Scoring runs on the CPU.
     on_progress : callable, optional
-        Called after every sweep and before scoring with a dictionary: "cell" of "cells", "topics",
+        Called after each sweep and before scoring with a dictionary: "cell" of "cells", "topics",
         "seed", "step" ("training" or "scoring"), "sweep" of "sweeps", and "seconds_left", a guess
         for all cells.
 
@@ -97,8 +97,8 @@ def topic_grid(
     -------
     dict
         Ready for JSON: "corpus", "setting", "cells" (a record for each model: "held_out" and
-        "completion", log likelihoods a token, "coherence", "diversity", seconds, and where it
-        lies), and under "topics" for each number of them the mean of each over seeds, and the
+        "completion", log likelihoods per token, "coherence", "diversity", seconds, and where it
+        is stored), and under "topics" for each number of them the mean of each over seeds, and the
         standard deviation ("spread", None with one seed), with "stability": the mean match of
         topics of two seeds (`match_topics`) over all pairs of seeds; None with
         one seed. "best" is from `polyaurn.studies.topic_grid.summary.best`.
@@ -121,6 +121,8 @@ def topic_grid(
         "n_jobs": n_jobs,
     }  # fmt: skip
     numbers, all_seeds = check_grid(topics, seeds, **options)
+    whole = ("max_iter", "particles", "max_scored", "random_state")
+    options |= {name: int(options[name]) for name in whole}  # NumPy's are not for JSON
     options["device"] = check_device(device, sampler)
     folder = GridFolder(out)
     corpus = as_corpus(corpus)
@@ -162,26 +164,26 @@ def _fill(
     on_progress: Callable[[dict[str, Any]], Any] | None,
 ) -> dict[tuple[int, int], dict[str, Any]]:
     """Compute the cells that are missing; return all."""
-    max_iter, judging = options["max_iter"], ("particles", "random_state", "n_jobs")
+    max_iter, scoring = options["max_iter"], ("particles", "random_state", "n_jobs")
     done = {place: cell for place in wanted if (cell := folder.cell(*place)) is not None}
     for K, seed in wanted:
         if (K, seed) in done:
             continue
-        tell = partial(
-            _tell, on_progress, max_iter,
+        report = partial(
+            _report, on_progress, max_iter,
             {"cell": 1 + len(done), "cells": len(wanted), "topics": K, "seed": seed},
             {k: statistics.fmean(c["seconds"] for c in done.values() if c["topics"] == k)
              for k in {k for k, _ in done}},
             [k for k, s in wanted if (k, s) not in done and (k, s) != (K, seed)],
         )  # fmt: skip
         place = folder.model(K, seed)
-        model = _train(train, K, seed, place, tell, options)
+        model = _train(train, K, seed, place, report, options)
         model.save(place, force=True)
         trained = model.trace[-1]["seconds"]
-        tell("scoring", max_iter, trained)
+        report("scoring", max_iter, trained)
         begin = perf_counter()
         cell = {"topics": K, "seed": seed, "model": f"models/{place.name}"}
-        cell |= _judge(model, train, test, scored, *(options[name] for name in judging))
+        cell |= _score(model, train, test, scored, *(options[name] for name in scoring))
         seconds = trained + perf_counter() - begin
         cell |= {"train_seconds": trained, "seconds": seconds, "version": __version__}
         folder.keep(cell)
@@ -211,24 +213,9 @@ def seconds_left(
 ) -> float:
     """Guess the seconds until all cells are done.
 
-    Parameters
-    ----------
-    topics : int
-        Of the cell at work.
-    share : float
-        How much of its training is done.
-    spent : float
-        Seconds of it.
-    timed : dict of int to float
-        Seconds of finished cells, by their number of topics.
-    left : sequence of int
-        Numbers of topics of the cells to come.
-
-    Returns
-    -------
-    float
-        Cells take the time of those with the same number of topics, or of the nearest one, times
-        the root of the quotient.
+    `share` of the training of the cell at work took `spent` seconds. The cells that are `left`
+    take the time of finished ones (`timed`) with the same number of topics, or of the nearest one,
+    times the root of the quotient.
     """
     whole = spent / share
     known = {topics: whole} | timed
@@ -238,7 +225,7 @@ def seconds_left(
     )
 
 
-def _tell(
+def _report(
     on_progress: Callable[[dict[str, Any]], Any] | None,
     sweeps: int,
     place: dict[str, int],
@@ -259,13 +246,13 @@ def _train(
     K: int,
     seed: int,
     kept: Path,
-    tell: Callable[..., None],
+    report: Callable[..., None],
     options: dict[str, Any],
 ) -> TopicModel:
     from polyaurn.estimator.lda import LDA
 
     def after_sweep(state: Any, info: Info) -> None:
-        tell("training", info.sweep, info.seconds)
+        report("training", info.sweep, info.seconds)
 
     taken = ("max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "n_jobs", "device")
     lda = LDA(
@@ -280,13 +267,13 @@ def _train(
         except DeviceError as error:
             raise DeviceError(
                 error.what,
-                "Models that are finished are kept, and so is the last checkpoint of this one; go "
-                "on by doing the same again with device='cpu' (--device cpu).",
+                "Models that are finished are kept, and so is the last checkpoint of this one; "
+                "repeat the call with device='cpu' (--device cpu) to resume.",
             ) from error
     return model
 
 
-def _judge(
+def _score(
     model: TopicModel,
     train: Corpus,
     test: Corpus,
@@ -329,7 +316,7 @@ def _matches(folder: GridFolder, K: int, seeds: list[int]) -> list[float]:
             counts.append(load(place).topic_word_counts)
         except InputError as error:
             raise InputError(
-                f"{error} Or delete the folder '{place}' and run the sweep again, which then "
-                "trains this model anew."
+                f"{error} Or delete the folder '{place}' and repeat the call, which then trains "
+                "this model again."
             ) from None
     return [float(match_topics(p, q)[1].mean()) for p, q in combinations(counts, 2)]
