@@ -29,18 +29,7 @@ class Verdict(NamedTuple):
 
 
 def judge_all(data: dict[str, Data]) -> list[Verdict]:
-    """Judge every claim.
-
-    Parameters
-    ----------
-    data : dict of str to dict
-        The data of each figure, by its name.
-
-    Returns
-    -------
-    list of Verdict
-        In the order of the paper.
-    """
+    """Judge every claim by the data of its figure, in the order of the paper."""
     found = []
     for claim in CLAIMS:
         judged = claim.judge(data[claim.figure])
@@ -143,6 +132,6 @@ CLAIMS = (
     ),
     Claim(
         "For a substantial number of words K_v is below K_d.", "complexity",
-        "At least 10% of the tokens at the largest K.", rules.words_shorter,
+        f"At least {rules.SHORTER:.0%} of the tokens at the largest K.", rules.words_shorter,
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Any
 
 from polyaurn.pages.charts import line_chart
 from polyaurn.studies.paper.plan import PARTLY, SCALES, SPARSE, URN
-from polyaurn.studies.paper.results import Figure, Measured, Results, Table, median
+from polyaurn.studies.paper.results import Figure, Measured, Results, Table, lines_chart, median
 
 ALONE = (URN, PARTLY, SPARSE)
 
@@ -63,10 +63,9 @@ def _charts(single: list[dict[str, Any]], scaling: list[dict[str, Any]]) -> dict
                    if name in r["samplers"]]
             for name in ALONE
         }  # fmt: skip
-        charts["single"] = line_chart(
+        charts["single"] = lines_chart(
             lines, title=f"{single[0]['corpus']}: one core", x_label="topics K",
-            y_label="ms a sweep", y_from=0.0, log_x=True, key=True,
-            points=[p for line in lines.values() for p in line],
+            y_label="ms per sweep", y_from=0.0, log_x=True,
         )  # fmt: skip
     for row in scaling:
         if row["speedup"]:
@@ -93,8 +92,8 @@ def _tables(single: list[dict[str, Any]], scaling: list[dict[str, Any]]) -> list
         for i, (n, s) in enumerate(zip(r["cores"], r["sweep_seconds"], strict=True))
     ]  # fmt: skip
     return [
-        Table(("K, one core", *(f"{name}, ms a sweep" for name in ALONE)), rows),
-        Table(("K", "cores", "ms a sweep", "speedup", "efficiency"), more),
+        Table(("K, one core", *(f"{name}, ms per sweep" for name in ALONE)), rows),
+        Table(("K", "cores", "ms per sweep", "speedup", "efficiency"), more),
     ]
 
 
