@@ -9,7 +9,7 @@ import pytest
 from polyaurn import InputError
 from polyaurn.studies.child import ChildError
 from polyaurn.studies.paper import FIGURES
-from polyaurn.studies.paper.cells import run_alone, run_cell
+from polyaurn.studies.paper.cells import run_cell, run_in_child
 from polyaurn.studies.paper.claims import CLAIMS
 from polyaurn.studies.paper.corpora import Shape, Source, Variant
 from polyaurn.studies.paper.loop import Reproduction
@@ -149,14 +149,14 @@ def test_one_figure_alone_and_a_budget(tmp_path):
 def test_a_cell_in_its_own_process_gives_the_same(tmp_path):
     source = Source("generated", shape=Shape(60, 80, 2000, 0.3, 4), rare=True)
     cell = Cell("chain", Variant("generated", 1), URN, 4, 7, 8, 2, 2)
-    alone = run_alone(cell, source, tmp_path, {})["measured"]
+    child = run_in_child(cell, source, tmp_path, {})["measured"]
     here = run_cell(cell, source, tmp_path, {})["measured"]
-    assert alone["sha256_of_z"] == here["sha256_of_z"]
-    assert [point[2] for point in alone["points"]] == [point[2] for point in here["points"]]
-    assert len(alone["points"]) == 4
+    assert child["sha256_of_z"] == here["sha256_of_z"]
+    assert [point[2] for point in child["points"]] == [point[2] for point in here["points"]]
+    assert len(child["points"]) == 4
     missing = Source("gone", str(tmp_path / "docword.gone.txt"))
     with pytest.raises(ChildError, match="does not exist"):
-        run_alone(cell._replace(corpus=Variant("gone")), missing, tmp_path, {})
+        run_in_child(cell._replace(corpus=Variant("gone")), missing, tmp_path, {})
 
 
 def test_cells_that_end_early_do_not_stop_the_others(tmp_path, monkeypatch):

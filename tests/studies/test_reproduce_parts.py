@@ -49,7 +49,7 @@ def test_plans_ask_what_the_paper_asked():
     assert len(set(work)) == len(work) == len({cell.name for cell in work})
     seeds = [cell.seed for cell in work]
     assert seeds == sorted(seeds)
-    assert all(SCALES[scale].alone for scale in ("small", "full"))
+    assert all(SCALES[scale].own_process for scale in ("small", "full"))
 
 
 def write_bag(corpus, path):

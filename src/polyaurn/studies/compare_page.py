@@ -10,7 +10,7 @@ from polyaurn.files.atomic import check_new_file, write_text
 from polyaurn.pages.charts import legend, line_chart
 from polyaurn.pages.parts import cell, charts_in_a_row, page
 
-LAWS = {
+POSTERIORS = {
     "exact": "converges to the posterior",
     "asymptotic": "converges to a distribution that tends to the posterior as counts grow",
     "approximate": "converges to a distribution near the posterior (documents split over threads)",
@@ -96,7 +96,7 @@ def _rows(samplers: dict[str, Any], tokens: int) -> str:
         coherence = found.get("coherence") or []
         cells = [
             f'<td title="{escape(SAMPLERS[name].about)}">{escape(name)}</td>',
-            f'<td class="law" title="{LAWS[found["law"]]}">{found["law"]}</td>',
+            f'<td class="law" title="{POSTERIORS[found["law"]]}">{found["law"]}</td>',
             cell(found.get("sweeps"), "{:,}"),
             cell(found.get("tokens_per_second"), "{:.1f}", 1e6),
             cell(levels[-1] if levels else None, "{:.4f}", tokens),

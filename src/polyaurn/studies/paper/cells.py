@@ -43,7 +43,7 @@ def run_cell(cell: Cell, source: Source | None, folder: Path, options: dict[str,
     }
 
 
-def run_alone(cell: Cell, source: Source | None, folder: Path, options: dict[str, Any]) -> Any:
+def run_in_child(cell: Cell, source: Source | None, folder: Path, options: dict[str, Any]) -> Any:
     """Compute a cell in a process of its own; `ChildError` says why one ended early."""
     task = {"cell": cell, "source": source, "folder": str(folder), "options": options}
     [record] = records_of("polyaurn.studies.paper.cells", task)
@@ -83,11 +83,9 @@ def _chain(cell: Cell, corpus: Any) -> dict[str, Any]:
 
 def _lists(corpus: Any, state: Any, K: int) -> dict[str, float]:
     """Count, independently of the kernel, the topics of each token's document and of its word."""
-    from polyaurn.chain.state import doc_topic_matrix
+    from polyaurn.studies.paper.theory.complexity import topics_of_tokens
 
-    K_v = (state.phi.last - state.phi.first)[corpus.word]
-    K_d = np.diff(doc_topic_matrix(corpus.doc_ptr, state.z, K).indptr)
-    K_d = np.repeat(K_d, np.diff(corpus.doc_ptr))
+    K_d, K_v = topics_of_tokens(corpus, state, K)
     return {
         "mean_K_d": float(K_d.mean()),
         "mean_K_v": float(K_v.mean()),
@@ -142,12 +140,9 @@ def _digest(state: Any) -> str:
 
 
 def _study(cell: Cell, options: dict[str, Any]) -> dict[str, Any]:
-    from importlib import import_module
+    from polyaurn.studies.paper.theory import module_of
 
-    from polyaurn.studies.paper.theory import STUDIES
-
-    module = import_module(f"polyaurn.studies.paper.theory.{STUDIES[cell.study]}")
-    found: dict[str, Any] = module.study(**options)
+    found: dict[str, Any] = module_of(cell.study).study(**options)
     return found
 
 

@@ -86,7 +86,7 @@ class Estimate:
 
     def seconds(self, cell: Cell) -> float:
         """Return the seconds of a cell, roughly."""
-        start = START if SCALES[self._plan.scale].alone else 0.0
+        start = START if SCALES[self._plan.scale].own_process else 0.0
         if cell.kind == "study":
             options = SCALES[self._plan.scale].theory[cell.study]
             return start + STUDY[cell.study] * (0.2 if options else 1.0)

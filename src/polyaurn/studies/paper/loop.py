@@ -11,7 +11,7 @@ from polyaurn.base.threads import count_threads
 from polyaurn.files.locks import locked
 from polyaurn.studies.child import ChildError
 from polyaurn.studies.folders import StudyFolder
-from polyaurn.studies.paper.cells import ALPHA, BETA, run_alone, run_cell
+from polyaurn.studies.paper.cells import ALPHA, BETA, run_cell, run_in_child
 from polyaurn.studies.paper.corpora import Source, choose
 from polyaurn.studies.paper.estimate import Estimate, Trial, read_trial, try_samplers, write_trial
 from polyaurn.studies.paper.page import write_outputs
@@ -134,8 +134,8 @@ class Reproduction:
         source: Source | None = (
             None if cell.corpus is None else self.plan.sources[cell.corpus.source]
         )
-        alone = scale.alone and cell.kind != "corpus"
-        record: dict[str, Any] = (run_alone if alone else run_cell)(
+        in_child = scale.own_process and cell.kind != "corpus"
+        record: dict[str, Any] = (run_in_child if in_child else run_cell)(
             cell, source, self.folder.path / "corpora", scale.theory.get(cell.study, {})
         )
         self.folder.write_cell(cell.name, {"cell": cell.name} | record)

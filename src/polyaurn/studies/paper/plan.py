@@ -28,14 +28,14 @@ class Scale(NamedTuple):
     words: tuple[int, ...]  # vocabulary sizes
     shares: tuple[float, ...]  # data sizes
     theory: dict[str, dict[str, Any]]  # options of the studies
-    alone: bool = True  # whether each cell has a process of its own
+    own_process: bool = True  # whether each cell has a process of its own
 
 
 SCALES = {
     "tiny": Scale(
         topics={2: 10, 5: 10, 20: 10}, seeds=2, timed=6, compared=(20,), judged=(5,), scored=10,
         single=(5,), scaling=(5,), sparse=5, share=1.0, limits=(1, 10), pruned_limits=(10, 20),
-        words=(50, 100), shares=(0.5, 1.0), alone=False,
+        words=(50, 100), shares=(0.5, 1.0), own_process=False,
         theory={"urn": {"weights": [2, 4, 8, 16]}, "appendix-a": {"n": 400},
                 "complexity": {"sizes": [1024, 4096], "n_sweeps": 10}},
     ),
@@ -167,7 +167,7 @@ def make_plan(
              scored=size.scored, device=device)
         for seed in everything for K in size.judged for sampler in BOTH
     ]  # fmt: skip
-    alone = [
+    single = [
         timed(Variant(least), sampler, K, seed, 1)
         for seed in everything for K in size.single for sampler in (URN, PARTLY, SPARSE)
     ]  # fmt: skip
@@ -188,7 +188,7 @@ def make_plan(
                 for source in dict.fromkeys([*sources, sparse])
             ],
             "traces": traces, "phases": traces, "algorithms": algorithms, "quality": quality,
-            "cores": alone + scaling, "sparsity": cut,
+            "cores": single + scaling, "sparsity": cut,
             "theory": [Cell("study", study="urn"), Cell("study", study="appendix-a")],
             "complexity": [
                 Cell("study", study="complexity"), *(c for c in traces if c.sampler == URN),

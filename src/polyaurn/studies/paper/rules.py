@@ -157,7 +157,7 @@ def similar(measure: str, most: float) -> Rule:
     return judge
 
 
-def faster_alone(other: str) -> Rule:
+def faster_on_one_core(other: str) -> Rule:
     """Return a rule: on one core the urn's sweeps take less time than another's."""
 
     def ratio(row: Data) -> float:
