@@ -35,11 +35,11 @@ def statistics_of(folder):
 def whole(tmp_path_factory):
     """Run everything once, without interruption."""
     folder = tmp_path_factory.mktemp("reproduce") / "whole"
-    told = []
-    outcome = tiny(folder).run(on_progress=lambda *place: told.append(place))
-    assert [place[1] for place in told] == list(range(1, len(told) + 1))
-    assert {place[2] for place in told} == {len(told)}
-    assert all(place[3] > 0 for place in told)
+    reported = []
+    outcome = tiny(folder).run(on_progress=lambda *place: reported.append(place))
+    assert [place[1] for place in reported] == list(range(1, len(reported) + 1))
+    assert {place[2] for place in reported} == {len(reported)}
+    assert all(place[3] > 0 for place in reported)
     return outcome, folder
 
 
@@ -56,7 +56,7 @@ def test_every_figure_and_claim_is_there(whole):
     assert not [path for path in folder.rglob(".*")]
 
 
-def test_the_page_is_whole_and_stands_alone(whole):
+def test_the_page_is_whole_and_works_offline(whole):
     outcome, folder = whole
     text = (folder / "reproduction.html").read_text()
     assert not re.search(r"https?://|<script|<link|src=", text)
@@ -115,7 +115,7 @@ def test_figures_hold_what_was_measured(whole):
     assert len(data["theory"]["appendix"]) == 3
 
 
-def test_an_interrupted_run_goes_on_to_the_same_statistics(whole, tmp_path):
+def test_an_interrupted_run_resumes_to_the_same_statistics(whole, tmp_path):
     def interrupt(name, number, total, seconds):
         if number == 25:
             raise KeyboardInterrupt
@@ -134,7 +134,7 @@ def test_an_interrupted_run_goes_on_to_the_same_statistics(whole, tmp_path):
     assert statistics_of(tmp_path) == statistics_of(whole[1])
 
 
-def test_one_figure_alone_and_a_budget(tmp_path):
+def test_one_figure_and_a_budget(tmp_path):
     outcome = tiny(tmp_path, "corpora").run()
     assert outcome.missing == 0
     assert outcome.results["cells_missing"]["corpora"] == 0
@@ -199,7 +199,7 @@ def test_bad_input_is_one_sentence(run, tmp_path, options, message):
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "mine.txt", "other"]
 
 
-def test_another_setting_is_refused(whole):
+def test_another_setting_is_rejected(whole):
     with pytest.raises(InputError, match=r"same setting. It differs: threads 2 there, 1 now"):
         tiny(whole[1], threads=1)
 

@@ -40,7 +40,7 @@ def tiny(out, figure=None, **options):
 
 
 def statistics_of(folder, kind):
-    """Return what chance alone decides, by cell, whatever it ran on."""
+    """Return the statistics that random draws decide, by cell, whatever it ran on."""
     found = {}
     for file in (folder / "cells").glob(f"{kind}-*"):
         record = json.loads(file.read_text())

@@ -70,7 +70,7 @@ def folder(tmp_path, small):
     write_bag(small, place / "docword.kos.txt")
     write_bag(datasets.generate(90, 80, 4, 40.0), place / "docword.imdb.txt")
     (place / "imdb.tsv").write_text("a\tx\tcat dog\nb\ty\tdog bird\n")
-    (place / "README.md").write_text("what lies here")
+    (place / "README.md").write_text("what is here")
     return place
 
 

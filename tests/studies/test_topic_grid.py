@@ -78,7 +78,7 @@ def test_rows_are_means_over_seeds(whole):
 
 
 @pytest.mark.parametrize("where", ["training", "scoring"])
-def test_an_interrupted_grid_goes_on_to_the_same_bytes(whole, small, tmp_path, where):
+def test_an_interrupted_grid_resumes_to_the_same_bytes(whole, small, tmp_path, where):
     def interrupt(place):
         if place["cell"] == 3 and (place["step"] == where) and place["sweep"] >= 7:
             raise KeyboardInterrupt
@@ -87,9 +87,9 @@ def test_an_interrupted_grid_goes_on_to_the_same_bytes(whole, small, tmp_path, w
         topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=interrupt, **OPTIONS)
     assert len(list((tmp_path / "cells").iterdir())) == 2
     assert not (tmp_path / "sweep.html").exists()
-    told = []
-    found = topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=told.append, **OPTIONS)
-    assert {place["cell"] for place in told} == {3, 4}
+    reported = []
+    found = topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=reported.append, **OPTIONS)
+    assert {place["cell"] for place in reported} == {3, 4}
     assert without_times(found) == without_times(whole[0])
     assert bytes_of(tmp_path) == bytes_of(whole[1])
     assert json.loads((tmp_path / "sweep.json").read_text()) == found
@@ -107,9 +107,9 @@ def test_more_topics_and_seeds_use_what_is_there(whole, small, tmp_path):
     assert sorted(set(trained)) == [(2, 6), (4, 5), (4, 6)]
     assert (tmp_path / "cells" / "k0002-seed5.json").stat().st_mtime_ns == before
     assert without_times(found) == without_times(whole[0])
-    told = []
-    again = topic_grid(small, 4, 1, out=tmp_path, on_progress=told.append, **OPTIONS)
-    assert told == []
+    reported = []
+    again = topic_grid(small, 4, 1, out=tmp_path, on_progress=reported.append, **OPTIONS)
+    assert reported == []
     assert again["topics"][0]["stability"] is None
     assert again["best"]["stability"] is None
 
@@ -127,17 +127,17 @@ def test_more_topics_and_seeds_use_what_is_there(whole, small, tmp_path):
         ({"max_scored": 5}, "most documents scored 300 there, 5 now"),
     ],
 )
-def test_a_folder_of_another_setting_is_refused(whole, small, change, message):
+def test_a_folder_of_another_setting_is_rejected(whole, small, change, message):
     with pytest.raises(InputError, match=f"same setting. It differs: .*{message}.*Choose another"):
         topic_grid(small, [2, 4], 2, out=whole[1], **OPTIONS | change)
 
 
-def test_a_folder_of_another_corpus_is_refused(whole, medium):
+def test_a_folder_of_another_corpus_is_rejected(whole, medium):
     with pytest.raises(InputError, match=r"differs: corpus [0-9a-f]{8}... there"):
         topic_grid(medium, [2, 4], 2, out=whole[1], **OPTIONS)
 
 
-def test_damage_is_computed_anew_or_refused(whole, small, tmp_path):
+def test_damaged_cells_are_computed_again_or_rejected(whole, small, tmp_path):
     topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
     file = tmp_path / "cells" / "k0002-seed6.json"
     kept = json.loads(file.read_text())
@@ -165,7 +165,7 @@ def test_damage_is_computed_anew_or_refused(whole, small, tmp_path):
         topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
 
 
-def test_the_number_of_planted_topics_foretells_best(medium, tmp_path):
+def test_the_number_of_planted_topics_predicts_best(medium, tmp_path):
     found = topic_grid(medium, [2, 8], 2, out=tmp_path, max_iter=60, particles=5, max_scored=40)
     assert found["best"]["held_out"] == {"topics": 8, "equal": []}
     assert found["best"]["completion"] == {"topics": 8, "equal": []}
@@ -203,7 +203,7 @@ def test_documents_scored_are_drawn_from_those_held_out(medium):
     )
 
 
-def test_the_page_is_whole_and_stands_alone(whole):
+def test_the_page_is_whole_and_works_offline(whole):
     found, folder = whole
     text = (folder / "sweep.html").read_text()
     assert not re.search(r"https?://|<script|<link|src=", text)
@@ -220,7 +220,7 @@ def test_the_page_is_whole_and_stands_alone(whole):
     assert rows[0]["stability_spread"] == ""
 
 
-def test_the_page_says_what_can_be_told(whole):
+def test_the_page_says_what_is_known(whole):
     found = json.loads(json.dumps(whole[0]))
     found["best"]["held_out"] = {"topics": 4, "equal": [2]}
     found["best"]["coherence"] = {"topics": 2, "equal": []}
@@ -295,7 +295,7 @@ def test_the_time_left_goes_by_the_nearest_finished_cell():
         ({"out": 7}, "'out' parameter must be a path"),
     ],
 )  # fmt: skip
-def test_bad_grids_are_refused_and_nothing_is_written(small, tmp_path, change, message):
+def test_bad_grids_are_rejected_and_nothing_is_written(small, tmp_path, change, message):
     options = OPTIONS | {"topics": [2], "seeds": 1, "out": tmp_path / "grid"} | change
     with pytest.raises(InputError, match=message):
         topic_grid(small, **options)
