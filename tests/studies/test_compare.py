@@ -58,6 +58,16 @@ def test_the_same_seed_gives_the_same_levels(compared, small):
     assert [p["log_posterior"] for p in again["samplers"]["polya-urn"]["points"][:1]] == first
 
 
+def test_numbers_of_numpy_are_numbers(small):
+    found = compare(
+        small, np.int64(4), "polya-urn-mh", np.float32(0.05), random_state=np.int64(0),
+        n_jobs=np.int64(1), phi_refreshes=np.int64(2), mh_steps=np.int64(3),
+    )  # fmt: skip
+    setting = json.loads(json.dumps(found))["setting"]
+    assert [setting[name] for name in ("topics", "phi_refreshes", "mh_steps")] == [4, 2, 3]
+    assert found["samplers"]["polya-urn-mh"]["sweeps"] > 0
+
+
 def test_the_page_is_whole_and_works_offline(compared, tmp_path):
     page, numbers = write_page(compared, tmp_path / "page.html")
     assert json.loads(numbers.read_text()) == compared

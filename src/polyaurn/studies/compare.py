@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from polyaurn.backends.registry import SAMPLERS, check_proposals, check_sampler
-from polyaurn.base.checks import check_number
+from polyaurn.base.checks import check_number, is_whole
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import check_seed
 from polyaurn.base.threads import count_threads
@@ -82,6 +82,7 @@ def compare(
     priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words)
     names = check_samplers(samplers)
     seconds = check_seconds(seconds)
+    phi_refreshes, mh_steps = _plain(phi_refreshes), _plain(mh_steps)
     steps = check_proposals(names, mh_steps)
     proposing = any(SAMPLERS[name].proposes for name in names)
     check_starts(names, warm_start, phi_refreshes)
@@ -130,6 +131,11 @@ def compare(
                     f"Sampler '{name}' ended early ({error}); compare the others without it."
                 ) from None
     return found
+
+
+def _plain(value: Any) -> Any:
+    """Return a whole number of NumPy as one of Python, which JSON can hold; others as they are."""
+    return int(value) if is_whole(value) else value
 
 
 def check_samplers(samplers: Any) -> list[str]:
