@@ -8,7 +8,7 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,14 @@ from polyaurn.studies.topic_grid.setting import MAX_SCORED, TOPICS, check_grid, 
 from polyaurn.studies.topic_grid.summary import best, summarise
 
 TOPICS_AT_ONCE = 100  # scored for coherence, whose memory goes by the square of their words
+
+
+class Split(NamedTuple):
+    """Documents to train on, those held out, and those of them scored left to right."""
+
+    train: Corpus
+    test: Corpus
+    scored: Corpus
 
 
 def topic_grid(
@@ -127,22 +135,20 @@ def topic_grid(
     folder = GridFolder(out)
     corpus = as_corpus(corpus)
     make_priors(1.0, topic_word_prior, 1, corpus.n_words)
-    train, test, scored = split_documents(corpus, test_share, max_scored, random_state)
+    split = split_documents(corpus, test_share, max_scored, random_state)
     setting = make_setting(corpus, **options)
     with locked(folder.path.absolute()):
         folder.agree(setting)
-        done = _fill(
-            folder, [(K, seed) for seed in all_seeds for K in numbers],  # a whole curve first
-            train, test, scored, options, on_progress,
-        )  # fmt: skip
+        wanted = [(K, seed) for seed in all_seeds for K in numbers]  # a whole curve first
+        done = _fill(folder, wanted, split, options, on_progress)
     cells = [done[K, seed] for K in numbers for seed in all_seeds]
     rows = summarise(cells, partial(_matches, folder))
     found = {
         "corpus": {
             "documents": corpus.n_documents, "words": corpus.n_words, "tokens": corpus.n_tokens,
-            "train_documents": train.n_documents, "train_tokens": train.n_tokens,
-            "test_documents": test.n_documents, "test_tokens": test.n_tokens,
-            "scored_documents": scored.n_documents, "scored_tokens": scored.n_tokens,
+            "train_documents": split.train.n_documents, "train_tokens": split.train.n_tokens,
+            "test_documents": split.test.n_documents, "test_tokens": split.test.n_tokens,
+            "scored_documents": split.scored.n_documents, "scored_tokens": split.scored.n_tokens,
         },
         "setting": setting,
         "seeds": all_seeds,
@@ -157,14 +163,12 @@ def topic_grid(
 def _fill(
     folder: GridFolder,
     wanted: list[tuple[int, int]],
-    train: Corpus,
-    test: Corpus,
-    scored: Corpus,
+    split: Split,
     options: dict[str, Any],
     on_progress: Callable[[dict[str, Any]], Any] | None,
 ) -> dict[tuple[int, int], dict[str, Any]]:
     """Compute the cells that are missing; return all."""
-    max_iter, scoring = options["max_iter"], ("particles", "random_state", "n_jobs")
+    max_iter = options["max_iter"]
     done = {place: cell for place in wanted if (cell := folder.cell(*place)) is not None}
     for K, seed in wanted:
         if (K, seed) in done:
@@ -177,13 +181,13 @@ def _fill(
             [k for k, s in wanted if (k, s) not in done and (k, s) != (K, seed)],
         )  # fmt: skip
         place = folder.model(K, seed)
-        model = _train(train, K, seed, place, report, options)
+        model = _train(split.train, K, seed, place, report, options)
         model.save(place, force=True)
         trained = model.trace[-1]["seconds"]
         report("scoring", max_iter, trained)
         begin = perf_counter()
         cell = {"topics": K, "seed": seed, "model": f"models/{place.name}"}
-        cell |= _score(model, train, test, scored, *(options[name] for name in scoring))
+        cell |= _score(model, split, options)
         seconds = trained + perf_counter() - begin
         cell |= {"train_seconds": trained, "seconds": seconds, "version": __version__}
         folder.keep(cell)
@@ -191,10 +195,8 @@ def _fill(
     return done
 
 
-def split_documents(
-    corpus: Corpus, test_share: float, max_scored: int, seed: int
-) -> tuple[Corpus, Corpus, Corpus]:
-    """Return documents to train on, those held out, and those of them scored left to right."""
+def split_documents(corpus: Corpus, test_share: float, max_scored: int, seed: int) -> Split:
+    """Hold out a share of the documents at random, and draw at most so many of them to score."""
     try:
         train, test = corpus.split(test_share, seed)
     except InputError:
@@ -205,7 +207,7 @@ def split_documents(
         ) from None
     filled = np.flatnonzero(np.diff(test.doc_ptr))
     order = np.argsort(bits(key(seed, 1, Purpose.SPLIT), filled))
-    return train, test, test.select(np.sort(filled[order[:max_scored]]))
+    return Split(train, test, test.select(np.sort(filled[order[:max_scored]])))
 
 
 def seconds_left(
@@ -217,8 +219,7 @@ def seconds_left(
     take the time of finished ones (`timed`) with the same number of topics, or of the nearest one,
     times the root of the quotient.
     """
-    whole = spent / share
-    known = {topics: whole} | timed
+    known = {topics: spent / share} | timed
     nearest = {k: min(known, key=lambda n: abs(math.log(n / k))) for k in left}
     return max(0.0, known[topics] - spent) + sum(
         known[nearest[k]] * math.sqrt(k / nearest[k]) for k in left
@@ -249,6 +250,7 @@ def _train(
     report: Callable[..., None],
     options: dict[str, Any],
 ) -> TopicModel:
+    """Train a model, or resume its training from the checkpoint in its folder."""
     from polyaurn.estimator.lda import LDA
 
     def after_sweep(state: Any, info: Info) -> None:
@@ -273,25 +275,20 @@ def _train(
     return model
 
 
-def _score(
-    model: TopicModel,
-    train: Corpus,
-    test: Corpus,
-    scored: Corpus,
-    particles: int,
-    seed: int,
-    n_jobs: int | None,
-) -> dict[str, Any]:
+def _score(model: TopicModel, split: Split, options: dict[str, Any]) -> dict[str, Any]:
+    """Measure a model; a measure that is not defined for it is None."""
     from polyaurn.evaluate import coherence, diversity, document_completion, left_to_right
 
-    held_out = left_to_right(model, scored, particles, random_state=seed, n_jobs=n_jobs)
-    completion = document_completion(model, test, random_state=seed, n_jobs=n_jobs)
+    particles = options["particles"]
+    how: dict[str, Any] = {name: options[name] for name in ("random_state", "n_jobs")}
+    held_out = left_to_right(model, split.scored, particles, **how)
+    completion = document_completion(model, split.test, **how)
     listed = model.topics(10)
     top = [topic for topic in listed if len(topic) > 1]
     coherent = [
         value
         for i in range(0, len(top), TOPICS_AT_ONCE)
-        for value in coherence(top[i : i + TOPICS_AT_ONCE], train, "c_npmi").tolist()
+        for value in coherence(top[i : i + TOPICS_AT_ONCE], split.train, "c_npmi").tolist()
     ]
     return {
         "held_out": held_out.per_token,
