@@ -179,7 +179,7 @@ def test_training_documents_agree_with_the_chain_within_sampling_error(trained):
     assert (np.abs(other - folded) < 5 * error).mean() < 0.9, "the comparison has power"
 
 
-def test_words_are_looked_up_by_name_and_strangers_are_counted(trained):
+def test_words_are_looked_up_by_name_and_unknown_ones_are_counted(trained):
     lda, _, test = trained
     names = list(test.vocab)
     mixed = sp.hstack([test.to_matrix()[:, ::-1], np.ones((test.n_documents, 2), int)])

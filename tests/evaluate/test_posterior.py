@@ -1,4 +1,4 @@
-"""Posterior draws: their law, their means, chains aligned, R-hat and effective sample sizes."""
+"""Posterior draws: distribution, means, aligned chains, R-hat and effective sample sizes."""
 
 import sys
 from types import SimpleNamespace
@@ -11,7 +11,6 @@ from polyaurn import InputError, posterior
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import topic_word_matrix
 from polyaurn.evaluate.posterior import sampling
-from polyaurn.evaluate.posterior.arviz import describe
 from polyaurn.evaluate.posterior.choice import Choice, make_choice
 
 BURN_IN, DRAWS, THIN = 60, 12, 2
@@ -64,7 +63,7 @@ def test_effective_sample_size_of_a_known_chain():
     assert posterior.ess_bulk(noise(rho, 4, n)) == pytest.approx(truth, rel=0.1)
 
 
-def test_constant_draws_have_no_measure_and_few_draws_are_refused():
+def test_constant_draws_have_no_measure_and_few_draws_are_rejected():
     assert np.isnan(posterior.r_hat(np.ones((2, 10))))
     assert np.isnan(posterior.ess_bulk(np.ones((2, 10))))
     with pytest.raises(InputError, match="'draws' parameter must be an array of chains by draws"):
@@ -161,8 +160,8 @@ def phi_draws(beta, *, forget_the_rest=False):
     sizes = np.asarray(n.sum(axis=1)).ravel()
     if forget_the_rest:
         sizes = np.asarray(n[:, [0, 2]].sum(axis=1)).ravel()
-    chance = np.random.Generator(np.random.Philox(7))
-    return np.array([sampling._draw_phi(n, sizes, beta, choice, chance)[0] for _ in range(6000)])
+    rng = np.random.Generator(np.random.Philox(7))
+    return np.array([sampling._draw_phi(n, sizes, beta, choice, rng)[0] for _ in range(6000)])
 
 
 def topic_word_matrix_of(rows):
@@ -221,7 +220,7 @@ def test_topics_that_do_not_match_have_no_r_hat(drawn):
     assert rows[2]["r_hat"] is None
     assert rows[2]["match"] == 0.3
     assert rows[1]["r_hat"] is not None
-    groups = describe(worse, worse.matched())[0]["posterior"]
+    groups = worse._arviz_groups(worse.matched())[0]["posterior"]
     assert groups["topic_size"].shape == (2, DRAWS, 2)
 
 
@@ -295,9 +294,9 @@ def test_one_topic_and_an_empty_document():
 )
 def test_bad_input_is_one_sentence(corpus, options, sentence):
     lda = polyaurn.LDA(3, max_iter=5, verbose=False)
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         lda.sample_posterior(corpus, **options)
-    assert sentence in str(refusal.value)
+    assert sentence in str(error.value)
     assert not hasattr(lda, "model_")
 
 

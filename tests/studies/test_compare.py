@@ -32,8 +32,8 @@ def test_each_sampler_has_its_time_and_is_measured(compared, small):
     assert compared["setting"]["mh_steps"] == 3
     assert compared["setting"]["alpha"] == 0.1
     assert cli_evaluation.COMPARED == comparing.DEFAULT
-    laws = {name: found["law"] for name, found in compared["samplers"].items()}
-    assert laws == {
+    posteriors = {name: found["law"] for name, found in compared["samplers"].items()}
+    assert posteriors == {
         "polya-urn": "asymptotic", "collapsed": "approximate", "polya-urn-mh": "asymptotic",
     }  # fmt: skip
     for name, found in compared["samplers"].items():
@@ -58,7 +58,17 @@ def test_the_same_seed_gives_the_same_levels(compared, small):
     assert [p["log_posterior"] for p in again["samplers"]["polya-urn"]["points"][:1]] == first
 
 
-def test_the_page_is_whole_and_stands_alone(compared, tmp_path):
+def test_numbers_of_numpy_are_numbers(small):
+    found = compare(
+        small, np.int64(4), "polya-urn-mh", np.float32(0.05), random_state=np.int64(0),
+        n_jobs=np.int64(1), phi_refreshes=np.int64(2), mh_steps=np.int64(3),
+    )  # fmt: skip
+    setting = json.loads(json.dumps(found))["setting"]
+    assert [setting[name] for name in ("topics", "phi_refreshes", "mh_steps")] == [4, 2, 3]
+    assert found["samplers"]["polya-urn-mh"]["sweeps"] > 0
+
+
+def test_the_page_is_whole_and_works_offline(compared, tmp_path):
     page, numbers = write_page(compared, tmp_path / "page.html")
     assert json.loads(numbers.read_text()) == compared
     text = page.read_text()
@@ -73,9 +83,9 @@ def test_the_page_is_whole_and_stands_alone(compared, tmp_path):
 
 
 def test_words_are_escaped_on_the_page(compared):
-    wicked = json.loads(json.dumps(compared))
-    wicked["samplers"]["collapsed"]["topics"] = [["<script>alert(1)</script>", "a&b"]]
-    text = render(wicked)
+    hostile = json.loads(json.dumps(compared))
+    hostile["samplers"]["collapsed"]["topics"] = [["<script>alert(1)</script>", "a&b"]]
+    text = render(hostile)
     assert "<script>" not in text
     assert "a&amp;b" in text
 
@@ -114,21 +124,24 @@ def test_a_sampler_that_fails_is_one_sentence(small, monkeypatch):
         ((["polya-urn", "light"], 0.1, {"warm_start": "grow"}), "for sampler 'light', which draws"),
     ],
 )
-def test_bad_comparisons_are_refused(small, arguments, message):
+def test_bad_comparisons_are_rejected(small, arguments, message):
     options = arguments[2] if len(arguments) > 2 else {}
     with pytest.raises(InputError, match=message):
         compare(small, 4, *arguments[:2], **options)
 
 
-def test_pages_are_not_overwritten_unasked(tmp_path):
+def test_pages_are_replaced_only_with_force(tmp_path):
     page = tmp_path / "page.html"
     check_page(page, force=False)
     page.with_suffix(".json").write_text("{}")
     with pytest.raises(InputError, match=r"page.json' is there already"):
         check_page(page, force=False)
     check_page(page, force=True)
-    for bad in (tmp_path / "page.txt", tmp_path / "nowhere" / "page.html"):
-        with pytest.raises(InputError, match=r"ends in .html, in a folder that exists"):
+    for bad, message in (
+        (tmp_path / "page.txt", r"'--out' option must end in \.html.*page\.html would do"),
+        (tmp_path / "nowhere" / "page.html", r"'--out' option must name a file in a folder that"),
+    ):
+        with pytest.raises(InputError, match=message):
             check_page(bad, force=True)
 
 

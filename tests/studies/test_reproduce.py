@@ -7,8 +7,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from polyaurn import InputError
+from polyaurn.studies.child import ChildError
 from polyaurn.studies.paper import FIGURES
-from polyaurn.studies.paper.cells import CellError, run_alone, run_cell
+from polyaurn.studies.paper.cells import run_cell, run_in_child
 from polyaurn.studies.paper.claims import CLAIMS
 from polyaurn.studies.paper.corpora import Shape, Source, Variant
 from polyaurn.studies.paper.loop import Reproduction
@@ -34,11 +35,11 @@ def statistics_of(folder):
 def whole(tmp_path_factory):
     """Run everything once, without interruption."""
     folder = tmp_path_factory.mktemp("reproduce") / "whole"
-    told = []
-    outcome = tiny(folder).run(on_progress=lambda *place: told.append(place))
-    assert [place[1] for place in told] == list(range(1, len(told) + 1))
-    assert {place[2] for place in told} == {len(told)}
-    assert all(place[3] > 0 for place in told)
+    reported = []
+    outcome = tiny(folder).run(on_progress=lambda *place: reported.append(place))
+    assert [place[1] for place in reported] == list(range(1, len(reported) + 1))
+    assert {place[2] for place in reported} == {len(reported)}
+    assert all(place[3] > 0 for place in reported)
     return outcome, folder
 
 
@@ -55,7 +56,7 @@ def test_every_figure_and_claim_is_there(whole):
     assert not [path for path in folder.rglob(".*")]
 
 
-def test_the_page_is_whole_and_stands_alone(whole):
+def test_the_page_is_whole_and_works_offline(whole):
     outcome, folder = whole
     text = (folder / "reproduction.html").read_text()
     assert not re.search(r"https?://|<script|<link|src=", text)
@@ -114,7 +115,7 @@ def test_figures_hold_what_was_measured(whole):
     assert len(data["theory"]["appendix"]) == 3
 
 
-def test_an_interrupted_run_goes_on_to_the_same_statistics(whole, tmp_path):
+def test_an_interrupted_run_resumes_to_the_same_statistics(whole, tmp_path):
     def interrupt(name, number, total, seconds):
         if number == 25:
             raise KeyboardInterrupt
@@ -133,7 +134,7 @@ def test_an_interrupted_run_goes_on_to_the_same_statistics(whole, tmp_path):
     assert statistics_of(tmp_path) == statistics_of(whole[1])
 
 
-def test_one_figure_alone_and_a_budget(tmp_path):
+def test_one_figure_and_a_budget(tmp_path):
     outcome = tiny(tmp_path, "corpora").run()
     assert outcome.missing == 0
     assert outcome.results["cells_missing"]["corpora"] == 0
@@ -148,20 +149,20 @@ def test_one_figure_alone_and_a_budget(tmp_path):
 def test_a_cell_in_its_own_process_gives_the_same(tmp_path):
     source = Source("generated", shape=Shape(60, 80, 2000, 0.3, 4), rare=True)
     cell = Cell("chain", Variant("generated", 1), URN, 4, 7, 8, 2, 2)
-    alone = run_alone(cell, source, tmp_path, {})["measured"]
+    child = run_in_child(cell, source, tmp_path, {})["measured"]
     here = run_cell(cell, source, tmp_path, {})["measured"]
-    assert alone["sha256_of_z"] == here["sha256_of_z"]
-    assert [point[2] for point in alone["points"]] == [point[2] for point in here["points"]]
-    assert len(alone["points"]) == 4
+    assert child["sha256_of_z"] == here["sha256_of_z"]
+    assert [point[2] for point in child["points"]] == [point[2] for point in here["points"]]
+    assert len(child["points"]) == 4
     missing = Source("gone", str(tmp_path / "docword.gone.txt"))
-    with pytest.raises(CellError, match="does not exist"):
-        run_alone(cell._replace(corpus=Variant("gone")), missing, tmp_path, {})
+    with pytest.raises(ChildError, match="does not exist"):
+        run_in_child(cell._replace(corpus=Variant("gone")), missing, tmp_path, {})
 
 
 def test_cells_that_end_early_do_not_stop_the_others(tmp_path, monkeypatch):
     def fail(cell, *rest):
         if cell.study == "urn":
-            raise CellError("not enough memory")
+            raise ChildError("not enough memory")
         return run_cell(cell, *rest)
 
     monkeypatch.setattr("polyaurn.studies.paper.loop.run_cell", fail)
@@ -174,10 +175,10 @@ def test_cells_that_end_early_do_not_stop_the_others(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["plots"], r"'--figure' option must be one of corpora, traces, .*complexity. Got 'plots'"),
+        (["plots"], r"'--figure' option must be one of 'corpora', .*'complexity'. Got 'plots'"),
         (["--corpora", "nowhere"], r"'--corpora' option must be a folder that exists. Got 'nowh"),
         (["--scale", "huge"], r"'--scale' option must be 'small' or 'full'. Got 'huge'"),
-        (["--seeds", 0], r"'--seeds' option must be at least 1. Got 0"),
+        (["--seeds", 0], r"'--seeds' option must be a whole number, at least 1. Got 0"),
         (["--cores", "1,two"], r"'--cores' option must be whole numbers, at least 1. Got \[1, 't"),
         (["--threads", 0], r"'--threads' option must be a positive number"),
         (["--budget", 0], r"'--budget' option must be above 0 minutes. Got 0"),
@@ -198,7 +199,7 @@ def test_bad_input_is_one_sentence(run, tmp_path, options, message):
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "mine.txt", "other"]
 
 
-def test_another_setting_is_refused(whole):
+def test_another_setting_is_rejected(whole):
     with pytest.raises(InputError, match=r"same setting. It differs: threads 2 there, 1 now"):
         tiny(whole[1], threads=1)
 

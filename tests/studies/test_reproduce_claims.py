@@ -62,7 +62,7 @@ def raced(urn):
             {"rows": [AT | {"held_out": LEVEL | {"difference": 0.006}}]},
         ),
         (
-            rules.faster_alone(PARTLY),
+            rules.faster_on_one_core(PARTLY),
             {"single": [AT | {"samplers": {URN: 1.0, PARTLY: 1.5}}]},
             {"single": [AT | {"samplers": {URN: 1.0, PARTLY: 0.5}}]},
         ),

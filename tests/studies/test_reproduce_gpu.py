@@ -40,7 +40,7 @@ def tiny(out, figure=None, **options):
 
 
 def statistics_of(folder, kind):
-    """Return what chance alone decides, by cell, whatever it ran on."""
+    """Return the statistics that random draws decide, by cell, whatever it ran on."""
     found = {}
     for file in (folder / "cells").glob(f"{kind}-*"):
         record = json.loads(file.read_text())
@@ -71,8 +71,8 @@ def test_the_page_says_where_chains_ran(gpu, tmp_path):
     assert machine["gpu"] == "a fake"
     page = (tmp_path / "reproduction.html").read_text()
     assert "1 thread for what the CPU does, chains on the GPU" in page
-    assert "ns a token" in page
-    assert "ns of core" not in page
+    assert "ns per token" in page
+    assert "core ns" not in page
     assert "several machines" not in page
 
 

@@ -51,7 +51,7 @@ def test_plans_ask_what_the_paper_asked():
     assert len(set(work)) == len(work) == len({cell.name for cell in work})
     seeds = [cell.seed for cell in work]
     assert seeds == sorted(seeds)
-    assert all(SCALES[scale].alone for scale in ("small", "full"))
+    assert all(SCALES[scale].own_process for scale in ("small", "full"))
 
 
 def write_bag(corpus, path):
@@ -72,7 +72,7 @@ def folder(tmp_path, small):
     write_bag(small, place / "docword.kos.txt")
     write_bag(datasets.generate(90, 80, 4, 40.0), place / "docword.imdb.txt")
     (place / "imdb.tsv").write_text("a\tx\tcat dog\nb\ty\tdog bird\n")
-    (place / "README.md").write_text("what lies here")
+    (place / "README.md").write_text("what is here")
     return place
 
 

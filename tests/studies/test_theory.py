@@ -13,7 +13,7 @@ from support.p_values import UNLIKELY
 
 
 @pytest.mark.parametrize("sampler", [appendix_a.collapsed, appendix_a.uncollapsed])
-def test_both_samplers_of_appendix_a_have_the_t_law(sampler, monkeypatch):
+def test_both_samplers_of_appendix_a_have_the_t_distribution(sampler, monkeypatch):
     rho = 0.5
 
     def p_values():
@@ -87,7 +87,7 @@ def test_covariances_of_simulated_urns():
     assert abs(product.mean() + F[0] * F[1] / (2 * w)) > 20 * error
 
 
-def test_the_urn_comes_to_the_dirichlet_at_the_conjectured_rate(monkeypatch):
+def test_the_urn_tends_to_the_dirichlet_at_the_conjectured_rate(monkeypatch):
     monkeypatch.setattr(urn, "WEIGHTS", (4, 16, 64, 128, 256, 512))
     result = urn.study()
     for family in result["families"].values():

@@ -78,7 +78,7 @@ def test_rows_are_means_over_seeds(whole):
 
 
 @pytest.mark.parametrize("where", ["training", "scoring"])
-def test_an_interrupted_grid_goes_on_to_the_same_bytes(whole, small, tmp_path, where):
+def test_an_interrupted_grid_resumes_to_the_same_bytes(whole, small, tmp_path, where):
     def interrupt(place):
         if place["cell"] == 3 and (place["step"] == where) and place["sweep"] >= 7:
             raise KeyboardInterrupt
@@ -87,9 +87,9 @@ def test_an_interrupted_grid_goes_on_to_the_same_bytes(whole, small, tmp_path, w
         topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=interrupt, **OPTIONS)
     assert len(list((tmp_path / "cells").iterdir())) == 2
     assert not (tmp_path / "sweep.html").exists()
-    told = []
-    found = topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=told.append, **OPTIONS)
-    assert {place["cell"] for place in told} == {3, 4}
+    reported = []
+    found = topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=reported.append, **OPTIONS)
+    assert {place["cell"] for place in reported} == {3, 4}
     assert without_times(found) == without_times(whole[0])
     assert bytes_of(tmp_path) == bytes_of(whole[1])
     assert json.loads((tmp_path / "sweep.json").read_text()) == found
@@ -107,9 +107,9 @@ def test_more_topics_and_seeds_use_what_is_there(whole, small, tmp_path):
     assert sorted(set(trained)) == [(2, 6), (4, 5), (4, 6)]
     assert (tmp_path / "cells" / "k0002-seed5.json").stat().st_mtime_ns == before
     assert without_times(found) == without_times(whole[0])
-    told = []
-    again = topic_grid(small, 4, 1, out=tmp_path, on_progress=told.append, **OPTIONS)
-    assert told == []
+    reported = []
+    again = topic_grid(small, 4, 1, out=tmp_path, on_progress=reported.append, **OPTIONS)
+    assert reported == []
     assert again["topics"][0]["stability"] is None
     assert again["best"]["stability"] is None
 
@@ -127,17 +127,17 @@ def test_more_topics_and_seeds_use_what_is_there(whole, small, tmp_path):
         ({"max_scored": 5}, "most documents scored 300 there, 5 now"),
     ],
 )
-def test_a_folder_of_another_setting_is_refused(whole, small, change, message):
+def test_a_folder_of_another_setting_is_rejected(whole, small, change, message):
     with pytest.raises(InputError, match=f"same setting. It differs: .*{message}.*Choose another"):
         topic_grid(small, [2, 4], 2, out=whole[1], **OPTIONS | change)
 
 
-def test_a_folder_of_another_corpus_is_refused(whole, medium):
+def test_a_folder_of_another_corpus_is_rejected(whole, medium):
     with pytest.raises(InputError, match=r"differs: corpus [0-9a-f]{8}... there"):
         topic_grid(medium, [2, 4], 2, out=whole[1], **OPTIONS)
 
 
-def test_damage_is_computed_anew_or_refused(whole, small, tmp_path):
+def test_damaged_cells_are_computed_again_or_rejected(whole, small, tmp_path):
     topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
     file = tmp_path / "cells" / "k0002-seed6.json"
     kept = json.loads(file.read_text())
@@ -161,16 +161,26 @@ def test_damage_is_computed_anew_or_refused(whole, small, tmp_path):
     topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
     assert load(model).n_topics == 2
     (tmp_path / "setting.json").write_text("{")
-    with pytest.raises(InputError, match=r"must be the setting of a sweep\. It is damaged"):
+    with pytest.raises(InputError, match=r"must be the setting of a topic grid\. It is damaged"):
         topic_grid(small, [2], 2, out=tmp_path, **OPTIONS)
 
 
-def test_the_number_of_planted_topics_foretells_best(medium, tmp_path):
+def test_the_number_of_planted_topics_predicts_best(medium, tmp_path):
     found = topic_grid(medium, [2, 8], 2, out=tmp_path, max_iter=60, particles=5, max_scored=40)
     assert found["best"]["held_out"] == {"topics": 8, "equal": []}
     assert found["best"]["completion"] == {"topics": 8, "equal": []}
     assert found["corpus"]["scored_documents"] == 40
     assert found["corpus"]["test_documents"] == 150
+
+
+def test_numbers_of_numpy_are_numbers(whole, small, tmp_path):
+    given = {
+        name: np.float64(value) if isinstance(value, float) else np.int64(value)
+        for name, value in OPTIONS.items()
+    }
+    found = topic_grid(small, np.array([2, 4]), np.int64(2), out=tmp_path, **given)
+    assert without_times(found) == without_times(whole[0])
+    assert (tmp_path / "setting.json").read_bytes() == (whole[1] / "setting.json").read_bytes()
 
 
 def test_coherence_is_the_same_in_pieces(whole, small, tmp_path, monkeypatch):
@@ -193,7 +203,7 @@ def test_documents_scored_are_drawn_from_those_held_out(medium):
     )
 
 
-def test_the_page_is_whole_and_stands_alone(whole):
+def test_the_page_is_whole_and_works_offline(whole):
     found, folder = whole
     text = (folder / "sweep.html").read_text()
     assert not re.search(r"https?://|<script|<link|src=", text)
@@ -210,20 +220,20 @@ def test_the_page_is_whole_and_stands_alone(whole):
     assert rows[0]["stability_spread"] == ""
 
 
-def test_the_page_says_what_can_be_told(whole):
+def test_the_page_says_what_is_known(whole):
     found = json.loads(json.dumps(whole[0]))
     found["best"]["held_out"] = {"topics": 4, "equal": [2]}
     found["best"]["coherence"] = {"topics": 2, "equal": []}
     text = render(found, "<folder>")
     assert "Highest with 4 topics, the largest number tried; within the spread" in text
-    assert "between seeds, 2 cannot be told from it" in text
+    assert "between seeds, 2 cannot be distinguished from it" in text
     assert "Highest with 2 topics, the smallest number tried; no other equals it" in text
     assert "&lt;folder&gt;/models" in text
     cells = [cell for cell in found["cells"] if cell["seed"] == 5]
     rows = summarise(cells, lambda K, seeds: [])
     one = found | {"seeds": [5], "cells": cells, "topics": rows, "best": best(rows)}
     text = render(one, "folder")
-    assert "there is one seed, so that nothing tells" in text
+    assert "there is one seed, so that differences cannot be compared" in text
     assert "Not measured: it takes two seeds." in text
     assert "&plusmn;" not in text
 
@@ -272,7 +282,7 @@ def test_the_time_left_goes_by_the_nearest_finished_cell():
         ({"max_iter": 0}, "'max_iter' parameter"),
         ({"max_scored": 1.5}, "'max_scored' parameter"),
         ({"particles": 0}, "'particles' parameter"),
-        ({"test_share": 1.0}, "'test_share' parameter must lie between 0 and 1. Got 1.0"),
+        ({"test_share": 1.0}, "'test_share' parameter must be between 0 and 1. Got 1.0"),
         ({"test_share": "all"}, "Got 'all'"),
         ({"test_share": 0.001}, r"both sides.*Got 0.001 of 60 documents, 0 of them empty"),
         ({"sampler": "gibbs"}, "'sampler' parameter must be one of 'polya-urn'"),
@@ -285,7 +295,7 @@ def test_the_time_left_goes_by_the_nearest_finished_cell():
         ({"out": 7}, "'out' parameter must be a path"),
     ],
 )  # fmt: skip
-def test_bad_grids_are_refused_and_nothing_is_written(small, tmp_path, change, message):
+def test_bad_grids_are_rejected_and_nothing_is_written(small, tmp_path, change, message):
     options = OPTIONS | {"topics": [2], "seeds": 1, "out": tmp_path / "grid"} | change
     with pytest.raises(InputError, match=message):
         topic_grid(small, **options)
@@ -304,21 +314,21 @@ def test_folders_of_others_are_left_alone(small, tmp_path):
 def test_the_command(run, tmp_path, monkeypatch):
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
     command = ("sweep", "texts.txt", "-k", "1, 2", "--seeds", 2, "--sweeps", 20, "--particles", 2)
-    judge, judged = grid._judge, []
+    score, scored = grid._score, []
 
     def stop_at_the_second(*arguments):
-        judged.append(arguments)
-        if len(judged) == 2:
+        scored.append(arguments)
+        if len(scored) == 2:
             raise KeyboardInterrupt
-        return judge(*arguments)
+        return score(*arguments)
 
-    monkeypatch.setattr(grid, "_judge", stop_at_the_second)
+    monkeypatch.setattr(grid, "_score", stop_at_the_second)
     code, out, err = run(*command)
     assert (code, out) == (130, "")
     assert "Stopped; 1 of 4 models are finished and kept in polyaurn-sweep. Run the same" in err
     code, out, err = run(*command)
     assert code == 0
-    assert len(judged) == 5
+    assert len(scored) == 5
     assert "Written: polyaurn-sweep/sweep.html" in err
     first, *rows = [line.split("\t") for line in out.splitlines()]
     assert first[:4] == ["topics", "seeds", "held_out", "held_out_spread"]
@@ -362,7 +372,7 @@ def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
         (("-k", ","), "Got none"),
         (("--seeds", 0), "'--seeds' option must be"),
         (("--sweeps", 0), "'--sweeps' option must be"),
-        (("--test-share", 1.5), "'--test-share' option must lie between"),
+        (("--test-share", 1.5), "'--test-share' option must be between"),
         (("--alpha", 0), "'--alpha' option must be one positive number"),
         (("--beta", "x"), "'--beta' option must be a positive number, or a file"),
         (("--sampler", "gibbs"), "'--sampler' option must be one of"),

@@ -47,12 +47,15 @@ class Backend(Protocol):
     in_place : bool
         Whether a sweep changes the state before it: an interrupted sweep then leaves nothing
         behind, so that Ctrl-C waits for its end, and an early checkpoint is worth having.
+    on_threads : bool
+        Whether sweeps run on the threads that were asked for.
     holds_phi : bool
         Whether Phi and the counts beside it are stored in the computer's own memory.
     """
 
     name: str
     in_place: bool
+    on_threads: bool
     holds_phi: bool
 
     def missing(self) -> str | None:

@@ -128,7 +128,7 @@ def reproduce(
             f"{pieces(len(outcome.failed))} ended early; the first is {name} ({why}). The "
             "others are kept, and the same command tries again."
         )
-    from polyaurn.studies.paper.folder import PAGE
+    from polyaurn.studies.paper.page import PAGE
 
     if json:
         facts = {"page": str(out / PAGE), "missing": outcome.missing, "failed": outcome.failed}

@@ -388,7 +388,7 @@ class LDA(Trained):
                 sample(
                     corpus, run.of_chain() | {"on_compile": line.compiling},
                     burn_in=burn_in, chains=chains, draws=draws, thin=thin, choice=choice,
-                    theta_mean=theta_mean, seed=run.seed, tell=report, into=kept, last=last,
+                    theta_mean=theta_mean, seed=run.seed, report=report, into=kept, last=last,
                 )  # fmt: skip
             except DeviceError as error:
                 so_far = "; draws so far are in posterior_" if kept else ""

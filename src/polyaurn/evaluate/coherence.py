@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64
+from polyaurn.base.checks import check_one_of, is_whole
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
 
@@ -17,7 +18,7 @@ WINDOWS = {"u_mass": 0, "c_uci": 10, "c_npmi": 10, "c_v": 110}  # tokens; 0 is t
 class _Found(NamedTuple):
     """In how many of all windows words, and pairs of words, were found."""
 
-    alone: I64
+    single: I64
     together: I64
     windows: int
 
@@ -58,7 +59,7 @@ def coherence(
     Returns
     -------
     ndarray of float64
-        One value a topic; NaN for a topic of fewer than two words, which has none.
+        One value per topic; NaN for a topic of fewer than two words.
 
     Examples
     --------
@@ -67,17 +68,13 @@ def coherence(
     >>> coherence([["moon", "orbit"], ["moon", "goal"]], texts).round(2).tolist()
     [1.0, -0.95]
     """
-    if measure not in WINDOWS:
-        raise InputError(
-            f"The 'measure' parameter must be one of {', '.join(map(repr, WINDOWS))}. "
-            f"Got {measure!r} instead."
-        )
+    check_one_of(measure, "measure", WINDOWS)
     listed = _top_words(topics, n_words)
     words = sorted({word for topic in listed for word in topic})
     number = {word: i for i, word in enumerate(words)}
     size = _window_size(corpus, measure, window_size)
     found = _count(corpus, number, size, exact=exact_windows)
-    lost = [word for word, n in zip(words, found.alone, strict=True) if n == 0]
+    lost = [word for word, n in zip(words, found.single, strict=True) if n == 0]
     _refuse_lost(lost)
     score = {"u_mass": _u_mass, "c_uci": _c_uci, "c_npmi": _c_npmi, "c_v": _c_v}[measure]
     values = np.full(len(listed), np.nan)
@@ -118,14 +115,13 @@ def _top_words(topics: Any, n_words: int) -> list[list[str]]:
 def _window_size(corpus: Any, measure: str, given: int | None) -> int:
     if given is None:
         return 0 if isinstance(corpus, Corpus) else WINDOWS[measure]
-    whole = isinstance(given, int) and not isinstance(given, bool) and given > 0
-    if not whole or isinstance(corpus, Corpus) or measure == "u_mass":
+    if not is_whole(given) or given < 1 or isinstance(corpus, Corpus) or measure == "u_mass":
         raise InputError(
             "The 'window_size' parameter must be a positive number of tokens, for texts cut into "
             f"words and for measures with windows. Got {given!r} for {measure!r} and a "
             f"{type(corpus).__name__}; leave it out."
         )
-    return given
+    return int(given)
 
 
 def _count(corpus: Any, number: dict[str, int], size: int, *, exact: bool) -> _Found:
@@ -136,11 +132,11 @@ def _count(corpus: Any, number: dict[str, int], size: int, *, exact: bool) -> _F
         doc_ptr, word = np.array(corpus.doc_ptr), to_listed[corpus.word]
     else:
         doc_ptr, word = _number_texts(corpus, number)
-    alone = np.zeros(len(number), np.int64)
+    single = np.zeros(len(number), np.int64)
     together = np.zeros((len(number), len(number)), np.int64)
-    windows = count_windows(doc_ptr, word, size, exact, alone, together)
-    np.fill_diagonal(together, alone)
-    return _Found(alone, together, windows)
+    windows = count_windows(doc_ptr, word, size, exact, single, together)
+    np.fill_diagonal(together, single)
+    return _Found(single, together, windows)
 
 
 def _number_texts(texts: Any, number: dict[str, int]) -> tuple[I64, Any]:
@@ -162,14 +158,14 @@ def _number_texts(texts: Any, number: dict[str, int]) -> tuple[I64, Any]:
 
 
 def _u_mass(topic: I64, found: _Found) -> float:
-    p, q = found.alone[topic] / found.windows, found.together[np.ix_(topic, topic)] / found.windows
+    p, q = found.single[topic] / found.windows, found.together[np.ix_(topic, topic)] / found.windows
     later, earlier = np.tril_indices(len(topic), -1)
     return float(np.log((q[later, earlier] + EPSILON) / p[earlier]).mean())
 
 
 def _pmi(topic: I64, found: _Found) -> tuple[F64, F64]:
     """Return the pointwise mutual information of all pairs, and log p of the pairs."""
-    p, q = found.alone[topic] / found.windows, found.together[np.ix_(topic, topic)] / found.windows
+    p, q = found.single[topic] / found.windows, found.together[np.ix_(topic, topic)] / found.windows
     return np.log((q + EPSILON) / np.outer(p, p)), np.log(q + EPSILON)
 
 

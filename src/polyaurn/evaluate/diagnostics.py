@@ -1,15 +1,15 @@
-"""Functions of arrays that say how a chain or a corpus looks."""
+"""Numbers that describe a chain or a corpus."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from polyaurn.base.threads import Workers
 from polyaurn.chain.state import Priors, State, on_host
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.text import document_frequency
+from polyaurn.evaluate.convergence import effective_sample_size as effective_sample_size
 
 
 def log_posterior(
@@ -39,34 +39,6 @@ def log_posterior(
     from polyaurn.backends.cpu.log_posterior import log_posterior as compute
 
     return compute(corpus, on_host(state), priors, workers or Workers(1))
-
-
-def effective_sample_size(series: npt.ArrayLike) -> float:
-    """Estimate how many independent draws a chain's trace is worth.
-
-    Autocorrelations are summed in pairs while the pairs are positive and falling (Geyer 1992).
-
-    Parameters
-    ----------
-    series : array_like of float
-        A scalar function of the chain, after burn-in.
-
-    Returns
-    -------
-    float
-        At most the length of the series; NaN for a constant one.
-    """
-    x = np.asarray(series, dtype=np.float64)
-    x = x - x.mean()
-    n = len(x)
-    spectrum = np.fft.rfft(x, 2 * n)
-    covariance = np.fft.irfft(spectrum * spectrum.conj())[:n] / n
-    if not covariance[0] > 0.0:
-        return math.nan
-    pairs = covariance[: n // 2 * 2].reshape(-1, 2).sum(axis=1) / covariance[0]
-    negative = np.flatnonzero(pairs <= 0.0)
-    kept = np.minimum.accumulate(pairs[: negative[0]] if len(negative) else pairs)
-    return float(min(n / max(2.0 * kept.sum() - 1.0, 1e-12), n))
 
 
 class CorpusSummary(NamedTuple):

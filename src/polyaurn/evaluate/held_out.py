@@ -8,6 +8,7 @@ import numpy as np
 from polyaurn.backends.documents import fix_topics
 from polyaurn.backends.registry import BACKENDS, check_device
 from polyaurn.base.arrays import F64, I64
+from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tell, telling_of_ranges
 from polyaurn.base.rng import Purpose, check_seed, key
@@ -36,7 +37,7 @@ class HeldOut(NamedTuple):
     tokens : ndarray of int64
         Tokens that were scored.
     unknown : ndarray of int64
-        Tokens of words that the model does not know, which were left out.
+        Tokens of words unknown to the model, which were left out.
     """
 
     log_likelihood: F64
@@ -56,7 +57,7 @@ class HeldOut(NamedTuple):
 
     @property
     def per_token(self) -> float:
-        """The log likelihood a token."""
+        """The log likelihood per token."""
         return self.total / int(self.tokens.sum())
 
     @property
@@ -66,7 +67,7 @@ class HeldOut(NamedTuple):
 
     @property
     def perplexity(self) -> float:
-        """The exponential of minus the log likelihood a token."""
+        """The exponential of minus the log likelihood per token."""
         return math.exp(-self.per_token)
 
 
@@ -105,7 +106,7 @@ def left_to_right(
     Returns
     -------
     HeldOut
-        What each document has does not depend on the others.
+        The values of a document do not depend on the other documents.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def left_to_right(
     >>> -5 < score.per_token < -3
     True
     """
-    check_particles(particles)
+    particles = check_particles(particles)
     device = check_device(device)
     fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
     with Workers(threads) as workers:
@@ -140,13 +141,9 @@ def score_documents(
         )  # fmt: skip
 
 
-def check_particles(particles: Any) -> None:
-    """Refuse a number of particles that is none."""
-    if isinstance(particles, bool) or not isinstance(particles, int) or particles < 1:
-        raise InputError(
-            f"The 'particles' parameter must be a whole number, at least 1. Got {particles!r} "
-            "instead; 20 is usual."
-        )
+def check_particles(particles: Any) -> int:
+    """Return a number of particles, at least 1."""
+    return check_whole(particles, "particles", remedy="20 is usual")
 
 
 def document_completion(
@@ -159,10 +156,10 @@ def document_completion(
     n_jobs: int | None = -1,
     device: str = "cpu",
 ) -> HeldOut:
-    """Score every second token of documents, given the mixture that the others tell.
+    """Score every second token of documents, given the mixture inferred from the others.
 
-    Cheap, and not log p(w): it asks how well half a document foretells the other half. Tokens of a
-    bag of words lie in the order of the vocabulary, so that each word is shared out evenly.
+    Cheap, and not log p(w): it asks how well half a document predicts the other half. Tokens of a
+    bag of words are in the order of the vocabulary, so that each word is split evenly.
 
     Parameters
     ----------

@@ -11,14 +11,14 @@ from polyaurn.model.model import TopicModel
 
 
 def topic_diagnostics(model: Any, corpus: Any = None, *, n_words: int = 10) -> dict[str, Any]:
-    """Return numbers that tell good topics from poor ones, one a topic.
+    """Return numbers that distinguish good topics from poor ones, one per topic.
 
     Parameters
     ----------
     model : TopicModel or LDA
         A trained model.
     corpus : Corpus, optional
-        What it was trained on; with it there is coherence, too.
+        What it was trained on; with it, coherence is computed, too.
     n_words : int
         Top words, for exclusivity and coherence.
 
@@ -26,20 +26,20 @@ def topic_diagnostics(model: Any, corpus: Any = None, *, n_words: int = 10) -> d
     -------
     dict of str to ndarray
         * ``tokens``: size of the topic.
-        * ``document_entropy``: of the documents its tokens lie in, in nats; small for topics of
+        * ``document_entropy``: of the documents its tokens are in, in nats; small for topics of
           few documents.
         * ``effective_words``: one over the sum of squared word probabilities.
         * ``exclusivity``: mean over top words of p(w | topic) over its sum over topics; 1 for words
           that no other topic has.
         * ``corpus_distance``: Kullback-Leibler divergence from the words of all topics together;
-          small for topics that are the corpus over again.
+          small for topics that resemble the whole corpus.
         * ``uniform_distance``: from the uniform distribution over the vocabulary.
         * ``rank_1_documents``: documents in which no topic has more tokens.
         * ``documents``: documents that have it.
         * ``coherence``: of Mimno et al. (2011), if there is a corpus.
 
         A topic without tokens has 0 in ``tokens``, ``documents``, ``rank_1_documents`` and
-        ``effective_words``, and NaN, there being nothing to measure, elsewhere.
+        ``effective_words``, and NaN elsewhere.
     """
     fitted: TopicModel = getattr(model, "model_", model)
     n, m = fitted.topic_word_counts, fitted.doc_topic_counts
@@ -84,11 +84,9 @@ def _row_sums(p: sp.csr_matrix, term: Any) -> F64:
 
 def _rank_1(m: sp.csr_matrix, K: int) -> Any:
     first = np.zeros(K, np.int64)
-    for d in range(m.shape[0]):
+    for d in np.flatnonzero(np.diff(m.indptr)):
         row = slice(m.indptr[d], m.indptr[d + 1])
-        if m.indptr[d + 1] > m.indptr[d]:
-            most = m.data[row].max()
-            first[m.indices[row][m.data[row] == most]] += 1
+        first[m.indices[row][m.data[row] == m.data[row].max()]] += 1
     return first
 
 

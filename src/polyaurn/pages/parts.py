@@ -1,4 +1,6 @@
-"""What pages share: their looks."""
+"""What pages share: their frame, style, rows of charts and cells of tables."""
+
+from collections.abc import Iterable
 
 from polyaurn.pages import charts
 
@@ -15,6 +17,26 @@ td:first-child, th:first-child, td.words, td.law, th.law { text-align: left; }
 """
     + charts.STYLE
 )
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>{style}</style></head><body>
+<h1>{title}</h1>
+{body}
+</body></html>
+"""
+
+
+def page(title: str, body: str, style: str = "") -> str:
+    """Return a whole page, in the common style and one of its own."""
+    return _PAGE.format(title=title, body=body, style=STYLE + style)
+
+
+def charts_in_a_row(svgs: Iterable[str]) -> str:
+    """Return charts side by side, as far as the page is wide."""
+    return f'<div class="charts">{"".join(f"<div>{svg}</div>" for svg in svgs)}</div>'
 
 
 def cell(value: float | None, form: str, unit: float | None = None) -> str:

@@ -1,17 +1,12 @@
-"""Samplers side by side: the same corpus, seed and time, each in a process of its own.
+"""Samplers side by side: the same corpus, seed and time, each in a process of its own."""
 
-Each process has its own peak of memory, and tells what it does in JSON, a line for each moment
-at which the log posterior was looked at.
-"""
-
-import json
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from polyaurn.base.checks import check_number, is_whole
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import check_seed
 from polyaurn.base.threads import count_threads
@@ -22,10 +17,11 @@ from polyaurn.chain.schedule import make_schedule
 from polyaurn.chain.state import check_topics
 from polyaurn.corpus.corpus import as_corpus
 from polyaurn.corpus.urn_file import write_urn
+from polyaurn.studies.child import ChildError, answer, peak_bytes, records_of
 
 LOOKS = 60  # how often the log posterior is computed, at most, in the time given
 TOP_WORDS = 10
-SHOWN = 8  # topics listed
+SHOWN = 8  # topics listed per sampler
 DEFAULT = ("polya-urn", "partially-collapsed", "collapsed", "light")
 MEASURED = ("sweeps", "tokens_per_second", "peak_bytes", "acceptance", "coherence", "diversity",
             "topics")  # fmt: skip
@@ -57,7 +53,7 @@ def compare(
     samplers : sequence of str
         Names from `polyaurn.backends.registry.SAMPLERS`.
     seconds : float
-        Time of sampling each has; reading, compiling and evaluating do not count.
+        Time of sampling for each; reading, compiling and evaluating do not count.
     doc_topic_prior, topic_word_prior : float or array_like
         alpha, beta.
     random_state : int, None or NumPy generator
@@ -65,11 +61,11 @@ def compare(
     n_jobs : int or None
         Threads.
     warm_start : str
-        As in `polyaurn.sweeps`; by default none, so that samplers alone are compared.
+        As in `polyaurn.sweeps`; by default none, so that only samplers are compared.
     phi_refreshes : int or "auto"
-        As in `polyaurn.sweeps`; samplers without a Phi draw it never.
+        As in `polyaurn.sweeps`; samplers that do not draw Phi ignore it.
     mh_steps : int, optional
-        For the samplers that have it.
+        As in `polyaurn.sweeps`, for the samplers that have it.
     on_look : callable, optional
         Called with a sampler's name and each of its records.
 
@@ -78,15 +74,16 @@ def compare(
     dict
         Ready for JSON: "corpus", "setting", and for each sampler under "samplers" its "law",
         "points" (sweep, seconds, log posterior), "tokens_per_second" (median of the second half),
-        "peak_bytes", "coherence" (UMass of Mimno et al. 2011, one a topic), "diversity", and
-        "topics". A comparison that was interrupted says so under "complete"; what a sampler had
-        not come to is None.
+        "peak_bytes", "coherence" (UMass of Mimno et al. 2011, one per topic), "diversity", and
+        "topics". "complete" is False for a comparison that was interrupted; what a sampler had
+        not reached is None.
     """
     corpus = as_corpus(corpus)
     K = check_topics(n_components)
     priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words)
     names = check_samplers(samplers)
-    check_seconds(seconds)
+    seconds = check_seconds(seconds)
+    phi_refreshes, mh_steps = _plain(phi_refreshes), _plain(mh_steps)
     steps = check_proposals(names, mh_steps)
     proposing = any(SAMPLERS[name].proposes for name in names)
     check_starts(names, warm_start, phi_refreshes)
@@ -119,21 +116,31 @@ def compare(
             result |= dict.fromkeys(MEASURED)
             found["samplers"][name] = result
             try:
-                for record in _in_own_process(task):
-                    if "peak_bytes" in record:
-                        result |= record
-                    else:
-                        points.append(record)
-                        if on_look is not None:
-                            on_look(name, record)
+                with closing(records_of(__name__, task)) as records:
+                    for record in records:
+                        if "peak_bytes" in record:
+                            result |= record
+                        else:
+                            points.append(record)
+                            if on_look is not None:
+                                on_look(name, record)
             except KeyboardInterrupt:
                 found["complete"] = False
                 break
+            except ChildError as error:
+                raise InputError(
+                    f"Sampler '{name}' ended early ({error}); compare the others without it."
+                ) from None
     return found
 
 
+def _plain(value: Any) -> Any:
+    """Return a whole number of NumPy as one of Python, which JSON can hold; others as they are."""
+    return int(value) if is_whole(value) else value
+
+
 def check_samplers(samplers: Any) -> list[str]:
-    """Return the samplers' names, or refuse them."""
+    """Return the names of the samplers, each of them known and named once."""
     names = [samplers] if isinstance(samplers, str) else list(samplers)
     for name in names:
         check_sampler(name, "samplers")
@@ -146,7 +153,7 @@ def check_samplers(samplers: Any) -> list[str]:
 
 
 def check_starts(samplers: Sequence[str], warm_start: Any, phi_refreshes: Any) -> None:
-    """Refuse what one of the samplers cannot do, before any of them has run."""
+    """Reject what one of the samplers cannot do, before any of them has run."""
     for name in samplers:
         refreshes = phi_refreshes if SAMPLERS[name].draws_phi else "auto"
         make_schedule(
@@ -154,46 +161,13 @@ def check_starts(samplers: Sequence[str], warm_start: Any, phi_refreshes: Any) -
         )
 
 
-def check_seconds(seconds: Any) -> None:
-    """Refuse a time that is not positive."""
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        raise InputError(
-            f"The 'seconds' parameter must be a positive number. Got {seconds!r} instead; "
-            "60 is a good beginning."
-        )
+def check_seconds(seconds: Any) -> float:
+    """Return the time for each sampler, a positive number."""
+    return check_number(seconds, "seconds", remedy="60 is a good beginning")
 
 
-def _in_own_process(task: dict[str, Any]) -> Any:
-    """Run one sampler in a new process; yield what it tells."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "polyaurn.studies.compare"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
-        )  # fmt: skip
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.write(json.dumps(task))
-            process.stdin.close()
-            for line in process.stdout:
-                yield json.loads(line)
-        except BaseException:
-            process.kill()
-            raise
-        finally:
-            process.wait()
-            process.stdout.close()
-        if process.returncode:
-            said.seek(0)
-            last = (said.read().strip().splitlines() or ["no reason given"])[-1]
-            last = last.removeprefix("polyaurn.base.errors.InputError: ")
-            raise InputError(
-                f"Sampler '{task['sampler']}' ended early ({last}); compare the others without it."
-            )
-
-
-def run(task: dict[str, Any]) -> None:
-    """Run one sampler for its time, and print a record now and then."""
+def run(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Run one sampler for its time; yield a record now and then, and at the end what it did."""
     from polyaurn.base.threads import Workers
     from polyaurn.chain.state import WHOLE
     from polyaurn.corpus.readers import read_corpus
@@ -221,11 +195,10 @@ def run(task: dict[str, Any]) -> None:
                 look = info.seconds + task["seconds"] / LOOKS
                 whole = state.share == WHOLE
                 level = log_posterior(corpus, state, priors, workers) if whole else None
-                record = {
+                yield {
                     "sweep": info.sweep, "seconds": info.seconds, "phase": info.phase,
                     "log_posterior": level, "acceptance": info.acceptance,
                 }  # fmt: skip
-                print(json.dumps(record), flush=True)
             if done:
                 break
     peak = peak_bytes()
@@ -234,33 +207,12 @@ def run(task: dict[str, Any]) -> None:
     top = model.topics(TOP_WORDS)
     largest = model.topic_sizes.argsort(kind="stable")[::-1][:SHOWN]
     half = sorted(speeds[len(speeds) // 2 :])
-    print(
-        json.dumps(
-            {
-                "sweeps": info.sweep,
-                "tokens_per_second": half[len(half) // 2],
-                "peak_bytes": peak,
-                "acceptance": info.acceptance,
-                "coherence": mimno_coherence(top, corpus).tolist(),
-                "diversity": diversity(top),
-                "topics": [top[k] for k in largest],
-            }
-        ),
-        flush=True,
-    )
-
-
-def peak_bytes() -> int:
-    """Return the most memory this process has had."""
-    try:
-        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
-    except (OSError, StopIteration):  # no such file outside Linux
-        import resource
-
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return int(most if sys.platform == "darwin" else most * 1024)
+    yield {
+        "sweeps": info.sweep, "tokens_per_second": half[len(half) // 2], "peak_bytes": peak,
+        "acceptance": info.acceptance, "coherence": mimno_coherence(top, corpus).tolist(),
+        "diversity": diversity(top), "topics": [top[k] for k in largest],
+    }  # fmt: skip
 
 
 if __name__ == "__main__":
-    run(json.load(sys.stdin))
+    answer(run)

@@ -1,60 +1,38 @@
 """The page of a comparison: one HTML file, with its charts inside, that works offline."""
 
 import json
-import os
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from polyaurn.base.errors import InputError
 from polyaurn.chain.samplers import SAMPLERS
-from polyaurn.files.atomic import write_text
+from polyaurn.files.atomic import check_new_file, write_text
 from polyaurn.pages.charts import legend, line_chart
-from polyaurn.pages.parts import STYLE, cell
+from polyaurn.pages.parts import cell, charts_in_a_row, page
 
-LAWS = {
-    "exact": "has the posterior as its law",
-    "asymptotic": "tends to the posterior as counts grow",
-    "approximate": "near the posterior, not it (documents split over threads)",
+POSTERIORS = {
+    "exact": "converges to the posterior",
+    "asymptotic": "converges to a distribution that tends to the posterior as counts grow",
+    "approximate": "converges to a distribution near the posterior (documents split over threads)",
 }
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Samplers compared</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-{style}
-</style></head><body>
-<h1>Samplers compared</h1>
-<p>{facts}</p>{stopped}
+_BODY = """<p>{facts}</p>{stopped}
 <p>{legend}</p>
-<div class="charts">{charts}</div>
+{charts}
 <h2>In numbers</h2>
-<table><tr><th>sampler</th><th class="law">law</th><th>sweeps</th><th>M tokens/s</th>
-<th>log posterior a token</th><th>coherence</th><th>diversity</th><th>accepted</th>
+<table><tr><th>sampler</th><th class="law">posterior</th><th>sweeps</th><th>M tokens/s</th>
+<th>log posterior per token</th><th>coherence</th><th>diversity</th><th>accepted</th>
 <th>peak memory</th></tr>{rows}</table>
 <p class="small">Same corpus, priors and seed; each sampler had the same time of sampling, in a
-process of its own. Tokens a second: median over the second half of the sweeps. Coherence: mean
+process of its own. Tokens per second: median over the second half of the sweeps. Coherence: mean
 over topics of Mimno et al. (2011), ten top words; nearer to zero is better. Diversity: share of
 different words among all top words. Accepted: share of Metropolis-Hastings proposals, in the last
 sweep. Memory: the most the process had, corpus, Python and compiled code included. One seed says
 little about differences of a few thousandths: run other seeds before you believe them.</p>
-<h2>Largest topics</h2>{topics}
-</body></html>
-"""
+<h2>Largest topics</h2>{topics}"""
 
 
 def render(comparison: dict[str, Any]) -> str:
-    """Make the page of a comparison.
-
-    Parameters
-    ----------
-    comparison : dict
-        As `polyaurn.compare` returns it.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return the page of a comparison, which is as `polyaurn.compare` returns it."""
     corpus, setting, samplers = (comparison[name] for name in ("corpus", "setting", "samplers"))
     steps = f"Metropolis-Hastings steps {setting['mh_steps']}, " if setting["mh_steps"] else ""
     facts = (
@@ -71,8 +49,7 @@ def render(comparison: dict[str, Any]) -> str:
         if comparison["complete"]
         else "<p><b>Stopped before all had their time: the last one listed had less.</b></p>"
     )
-    return _PAGE.format(
-        style=STYLE,
+    body = _BODY.format(
         facts=facts,
         stopped=stopped,
         legend=legend(list(samplers)),
@@ -80,9 +57,11 @@ def render(comparison: dict[str, Any]) -> str:
         rows=_rows(samplers, corpus["tokens"]),
         topics="".join(_topics(name, found) for name, found in samplers.items()),
     )
+    return page("Samplers compared", body)
 
 
 def _charts(samplers: dict[str, Any], tokens: int) -> str:
+    """Return the log posterior against time and against sweeps, from where chains have settled."""
     levels = {
         name: [p for p in found["points"] if p["log_posterior"] is not None]
         for name, found in samplers.items()
@@ -103,11 +82,11 @@ def _charts(samplers: dict[str, Any], tokens: int) -> str:
                 series,
                 title=f"Log posterior against {'time' if x == 'seconds' else 'sweeps'}",
                 x_label=label,
-                y_label="log posterior a token",
+                y_label="log posterior per token",
                 y_from=min(settled, default=None),
             )
         )
-    return "".join(f"<div>{chart}</div>" for chart in charts)
+    return charts_in_a_row(charts)
 
 
 def _rows(samplers: dict[str, Any], tokens: int) -> str:
@@ -117,7 +96,7 @@ def _rows(samplers: dict[str, Any], tokens: int) -> str:
         coherence = found.get("coherence") or []
         cells = [
             f'<td title="{escape(SAMPLERS[name].about)}">{escape(name)}</td>',
-            f'<td class="law" title="{LAWS[found["law"]]}">{found["law"]}</td>',
+            f'<td class="law" title="{POSTERIORS[found["law"]]}">{found["law"]}</td>',
             cell(found.get("sweeps"), "{:,}"),
             cell(found.get("tokens_per_second"), "{:.1f}", 1e6),
             cell(levels[-1] if levels else None, "{:.4f}", tokens),
@@ -139,50 +118,14 @@ def _topics(name: str, found: dict[str, Any]) -> str:
 
 
 def check_page(path: Path, *, force: bool) -> None:
-    """Refuse a page that cannot be written, before long work.
-
-    Parameters
-    ----------
-    path : Path
-        The page.
-    force : bool
-        Whether an earlier page, and its JSON, may go.
-    """
-    if path.suffix != ".html" or not path.absolute().parent.is_dir():
-        raise InputError(
-            f"The '--out' option must be a name that ends in .html, in a folder that exists. Got "
-            f"'{path}'; take polyaurn-compare.html, for example."
-        )
-    for target in (path, path.with_suffix(".json")):
-        if target.is_dir() or (target.exists() and not force):
-            raise InputError(
-                f"The '--out' option must be a new name. '{target}' is there already; choose "
-                "another name, or replace an earlier page with --force."
-            )
-        if not os.access(path.absolute().parent, os.W_OK):
-            raise InputError(
-                f"The '--out' option must be in a folder that can be written to. Got '{path}'; "
-                "choose another folder."
-            )
+    """Reject a page that cannot be written, or may not be replaced, before long work."""
+    for target, suffix in ((path, ".html"), (path.with_suffix(".json"), ".json")):
+        check_new_file(target, force=force, what="'--out' option", suffixes=(suffix,))
 
 
 def write_page(comparison: dict[str, Any], path: Path) -> tuple[Path, Path]:
-    """Write the page and, beside it, the numbers as JSON.
-
-    Parameters
-    ----------
-    comparison : dict
-        As `polyaurn.compare` returns it.
-    path : Path
-        The page, NAME.html.
-
-    Returns
-    -------
-    tuple of Path
-        The page, and NAME.json.
-    """
+    """Write the page NAME.html and, beside it, the numbers as NAME.json; return both paths."""
     numbers = path.with_suffix(".json")
-    texts = {numbers: json.dumps(comparison, indent=1) + "\n", path: render(comparison)}
-    for target, text in texts.items():
-        write_text(target, text)
+    write_text(numbers, json.dumps(comparison, indent=1) + "\n")
+    write_text(path, render(comparison))
     return path, numbers

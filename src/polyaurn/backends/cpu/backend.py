@@ -10,6 +10,7 @@ class CPU:
 
     name = "cpu"
     in_place = False
+    on_threads = True
     holds_phi = True
 
     def missing(self) -> str | None:

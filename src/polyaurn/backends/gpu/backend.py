@@ -15,6 +15,7 @@ class GPU:
 
     name = "gpu"
     in_place = True
+    on_threads = False
     holds_phi = False
 
     def missing(self) -> str | None:

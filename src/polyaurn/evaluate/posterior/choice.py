@@ -1,4 +1,4 @@
-"""What draws of Phi and Theta are kept for: words, topics and documents that the user names."""
+"""Words, topics and documents for which draws of Phi and Theta are kept."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polyaurn.base.arrays import I64
+from polyaurn.base.checks import is_whole
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
 
@@ -21,25 +22,10 @@ class Choice(NamedTuple):
 
 
 def make_choice(corpus: Corpus, K: int, words: Any, topics: Any, documents: Any) -> Choice:
-    """Look up what the user named.
+    """Look up the words, topics and documents that the user named.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        Where words and documents are.
-    K : int
-        Number of topics.
-    words : sequence of str or int, or None
-        Words to keep Phi for; None with `topics` keeps all words.
-    topics : sequence of int, or None
-        Topics to keep Phi and Theta for; None keeps all.
-    documents : sequence of str or int, or None
-        Documents to keep Theta for; None keeps none.
-
-    Returns
-    -------
-    Choice
-        Phi is wanted where words or topics are named, Theta where documents are.
+    Phi is wanted where words or topics are named, Theta where documents are. Words and topics
+    that are None mean all of them; documents that are None mean none.
     """
     every_topic = [str(k) for k in range(K)]
     return Choice(
@@ -58,19 +44,16 @@ def _numbers(chosen: Any, names: Sequence[str], what: str, *, all_when_none: boo
     expected = f"The '{what}' parameter must be a list of {what}, each {one}."
     if isinstance(chosen, str | bytes) or not isinstance(chosen, Sequence | np.ndarray):
         raise InputError(f"{expected} Got {chosen!r} instead; put it into a list.")
-    place = {name: i for i, name in enumerate(names)} if _has_names(chosen) else {}
+    named = any(isinstance(item, str) for item in chosen)
+    place = {name: i for i, name in enumerate(names)} if named else {}
     found = []
     for item in chosen:
         number = place.get(item, -1) if isinstance(item, str) else item
-        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-        if not whole or not 0 <= number < len(names) or (what == "topics" and item in place):
-            raise InputError(f"{expected} Got {item!r}, which is none; leave it out.")
+        known = is_whole(number) and 0 <= number < len(names)
+        if not known or (what == "topics" and item in place):
+            raise InputError(f"{expected} Got {item!r}; leave it out.")
         found.append(int(number))
     if not found or len(set(found)) < len(found):
         got = "none" if not found else "one of them twice"
         raise InputError(f"{expected} Got {got}; name each once.")
     return np.array(found, np.int64)
-
-
-def _has_names(chosen: Any) -> bool:
-    return any(isinstance(item, str) for item in chosen)

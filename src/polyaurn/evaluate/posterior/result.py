@@ -1,5 +1,6 @@
 """What several chains drew, with topics aligned to those of the first."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -8,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64
+from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
 from polyaurn.chain.priors import pseudo_sizes
 from polyaurn.chain.state import Priors
-from polyaurn.evaluate.posterior.convergence import LEAST_DRAWS, ess_bulk, ess_tail, r_hat
+from polyaurn.evaluate.convergence import LEAST_DRAWS, ess_bulk, ess_tail, r_hat
 
 MATCHED = 0.6  # match quality from which a topic counts as the same in another chain
 
@@ -25,13 +27,13 @@ class Chain(NamedTuple):
         Of the chain.
     order : ndarray of int64, length K
         Its own number of each topic.
-    sweep : ndarray of int64, one a draw
+    sweep : ndarray of int64, one per draw
         When it was drawn.
-    log_posterior : ndarray of float64, one a draw
+    log_posterior : ndarray of float64, one per draw
         log p(w, z).
     topic_sizes : ndarray of int64, draws by K
         Tokens of each topic.
-    priors : tuple of Priors, one a draw
+    priors : tuple of Priors, one per draw
         alpha and beta.
     phi : ndarray of float64 or None, draws by topics by words
         Draws of Phi for what was chosen.
@@ -83,7 +85,7 @@ class Chain(NamedTuple):
 
 
 def _with_prior(mean: sp.csr_matrix, pairs: list[tuple[F64, F64]], *, sparse: bool) -> Any:
-    """Add outer products of (row, column) to a matrix, or to its stored entries alone."""
+    """Add outer products of (row, column) to a matrix, or only to its stored entries."""
     if not sparse:
         dense = mean.toarray()
         for row, column in pairs:
@@ -105,7 +107,7 @@ class Posterior:
         The first chain's numbers of topics are used for all.
     match_quality : ndarray of float64, chains by K
         How alike a topic's mean and that of the first chain's topic are: the Bhattacharyya
-        coefficient, 1 for the same law of words, 0 for no word in common.
+        coefficient, 1 for the same distribution of words, 0 for no word in common.
     vocab, doc_names : sequence of str
         From the corpus.
     words, topics, documents : ndarray of int64
@@ -167,7 +169,7 @@ class Posterior:
         Parameters
         ----------
         chain : int or None
-            Which; None takes the mean over all, which is of use for topics that match well.
+            Which chain; None averages over all, which is useful for topics that match well.
         sparse : bool
             Return as CSR only cells in which a draw had tokens; entries are those of the dense
             matrix.
@@ -185,7 +187,7 @@ class Posterior:
         Parameters
         ----------
         chain : int or None
-            Which; None takes the mean over all, which is of use for topics that match well.
+            Which chain; None averages over all, which is useful for topics that match well.
         sparse : bool
             Return as CSR only cells in which a draw had tokens; entries are those of the dense
             matrix if one chain is asked for.
@@ -218,15 +220,15 @@ class Posterior:
         Parameters
         ----------
         least_match : float
-            Sizes of topics that match worse in some chain have neither, since the chains speak of
-            different topics.
+            Sizes of topics that match worse in some chain have neither, since these topics differ
+            between chains.
 
         Returns
         -------
         list of dict
             For the log posterior, the sum of alpha, the mean of beta and the size of each topic:
             quantity, topic, match, mean, sd, q05, q95, r_hat, ess_bulk, ess_tail. None stands for
-            what cannot be told, as for a quantity that does not vary.
+            what is not known, as for a quantity that does not vary.
         """
         same = set(self.matched(least_match).tolist())
         free = {
@@ -242,12 +244,12 @@ class Posterior:
         return rows
 
     def to_arviz(self, least_match: float = MATCHED) -> Any:
-        """Return the draws for ArviZ, as the version that is installed has them.
+        """Return the draws in the form of the installed version of ArviZ.
 
         Parameters
         ----------
         least_match : float
-            Topics that match worse in some chain are left out, as chains speak of different ones.
+            Topics that match worse in some chain are left out, since they differ between chains.
 
         Returns
         -------
@@ -255,9 +257,46 @@ class Posterior:
             Of ArviZ 0.x and of 1.x: log_posterior, beta, and for matched topics alpha,
             topic_size, phi and theta.
         """
-        from polyaurn.evaluate.posterior.arviz import to_arviz
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # 0.x announces 1.x
+                import arviz
+        except ImportError:
+            raise InputError(
+                "The to_arviz method needs ArviZ, which is not installed. Install it with "
+                "pip install 'polyaurn[arviz]'."
+            ) from None
+        groups, coords, dims = self._arviz_groups(self.matched(least_match))
+        if int(arviz.__version__.split(".")[0]) >= 1:
+            return arviz.from_dict(groups, coords=coords, dims=dims)
+        return arviz.from_dict(**groups, coords=coords, dims=dims)
 
-        return to_arviz(self, self.matched(least_match))
+    def _arviz_groups(
+        self, topics: I64
+    ) -> tuple[dict[str, dict[str, Any]], dict[str, Any], dict[str, list[str]]]:
+        """Return groups of variables of some topics, coordinates and dimensions for ArviZ."""
+        chosen = np.flatnonzero(np.isin(self.topics, topics))
+        coords: dict[str, Any] = {"topic": topics}
+        dims = {"topic_size": ["topic"], "alpha": ["topic"]}
+        drawn: dict[str, Any] = {
+            "log_posterior": self.log_posterior,
+            "beta": self.beta,
+            "topic_size": self.topic_sizes[:, :, topics],
+            "alpha": self.alpha[:, :, topics],
+        }
+        kept_topic = "topic" if len(chosen) == len(topics) else "chosen_topic"
+        if len(chosen):
+            coords[kept_topic] = self.topics[chosen]
+        if self.phi is not None and len(chosen):
+            drawn["phi"] = self.phi[:, :, chosen]
+            coords["word"] = [self.vocab[v] for v in self.words]
+            dims["phi"] = [kept_topic, "word"]
+        if self.theta is not None and len(chosen):
+            drawn["theta"] = self.theta[:, :, :, chosen]
+            coords["document"] = [self.doc_names[d] for d in self.documents]
+            dims["theta"] = ["document", kept_topic]
+        statistics = {"lp": self.log_posterior}
+        return {"posterior": drawn, "sample_stats": statistics}, coords, dims
 
     def __repr__(self) -> str:
         same = len(self.matched()) if len(self.chains) > 1 else self.match_quality.shape[1]
@@ -272,16 +311,9 @@ class Posterior:
     def _chosen(self, chain: int | None) -> tuple[Chain, ...]:
         if chain is None:
             return self.chains
-        if isinstance(chain, bool) or not isinstance(chain, int | np.integer):
-            raise InputError(
-                f"The 'chain' parameter must be a whole number or None. Got {chain!r} instead."
-            )
-        if not 0 <= chain < len(self.chains):
-            raise InputError(
-                f"The 'chain' parameter must be below {len(self.chains)}, the number of chains. "
-                f"Got {chain} instead."
-            )
-        return (self.chains[chain],)
+        last = len(self.chains) - 1
+        remedy = "leave it out for the first chain, or give None for all of them"
+        return (self.chains[check_whole(chain, "chain", 0, last, remedy=remedy)],)
 
     @staticmethod
     def _mean(found: list[Any]) -> Any:

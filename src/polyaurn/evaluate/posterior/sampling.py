@@ -1,4 +1,4 @@
-"""Run chains one after another, and keep draws of each after its burn-in."""
+"""Chains that run one after another, and the draws kept of each after its burn-in."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,24 +21,14 @@ from polyaurn.evaluate.posterior.result import Chain, Posterior
 from polyaurn.model.distance import match_topics, row_quality
 from polyaurn.training.sweeps import sweeps
 
-Tell = Callable[[int, Info], None]
+Report = Callable[[int, Info], None]
 
 
 class Recorder:
-    """Keep draws of one chain, topics in the order given.
+    """Draws of one chain; `order` holds the chain's own number of each topic.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        What the chain runs on.
-    seed : int
-        The chain's.
-    order : ndarray of int64
-        The chain's number of each topic.
-    choice : Choice
-        What to keep Phi and Theta for.
-    theta_mean : bool
-        Whether to sum what the mean of Theta needs.
+    Phi and Theta are kept for what `choice` names; `theta_mean` says whether to sum what the mean
+    of Theta needs.
     """
 
     def __init__(
@@ -70,17 +60,17 @@ class Recorder:
         chosen = self._choice
         if chosen.wants_phi or chosen.wants_theta:
             bits = key(self._seed, state.sweep, Purpose.POSTERIOR)
-            chance = np.random.Generator(np.random.Philox(key=[int(bits.a), int(bits.b)]))
+            rng = np.random.Generator(np.random.Philox(key=[int(bits.a), int(bits.b)]))
         if chosen.wants_phi:
-            self._phi.append(_draw_phi(mass, totals, priors.beta, chosen, chance))
+            self._phi.append(_draw_phi(mass, totals, priors.beta, chosen, rng))
         if chosen.wants_theta:
-            self._theta.append(self._draw_theta(state, priors.alpha[self._order], chance))
+            self._theta.append(self._draw_theta(state, priors.alpha[self._order], rng))
         self._phi_sum = _add_rows(self._phi_sum, mass, totals + priors.beta.sum())
         if self._theta_mean:
             m = doc_topic_matrix(self._corpus.doc_ptr, state.z, K)[:, self._order]
             self._theta_sum = _add_rows(self._theta_sum, m, self._lengths + priors.alpha.sum())
 
-    def _draw_theta(self, state: State, alpha: F64, chance: np.random.Generator) -> F64:
+    def _draw_theta(self, state: State, alpha: F64, rng: np.random.Generator) -> F64:
         """Draw Theta of the chosen documents given their topics."""
         place = np.empty(len(alpha), np.int64)
         place[self._order] = np.arange(len(alpha))
@@ -89,7 +79,7 @@ class Recorder:
         for d in self._choice.documents:
             topics = place[state.z[doc_ptr[d] : doc_ptr[d + 1]]]
             m = np.bincount(topics, minlength=len(alpha))
-            rows.append(chance.dirichlet(m + alpha)[self._choice.topics])
+            rows.append(rng.dirichlet(m + alpha)[self._choice.topics])
         return np.array(rows)
 
     def chain(self) -> Chain:
@@ -109,16 +99,14 @@ class Recorder:
 
 
 def _draw_phi(
-    n: sp.csr_matrix, sizes: I64, beta: F64, chosen: Choice, chance: np.random.Generator
+    n: sp.csr_matrix, sizes: I64, beta: F64, chosen: Choice, rng: np.random.Generator
 ) -> F64:
     """Draw Phi of the chosen topics and words given the counts; the rest is one further word."""
     a = n[chosen.topics][:, chosen.words].toarray() + beta[chosen.words]
     rest = sizes[chosen.topics] + beta.sum() - a.sum(axis=1)
     if len(chosen.words) == len(beta):
-        return np.array([chance.dirichlet(row) for row in a])
-    return np.array(
-        [chance.dirichlet(np.append(row, r))[:-1] for row, r in zip(a, rest, strict=True)]
-    )
+        return np.array([rng.dirichlet(row) for row in a])
+    return np.array([rng.dirichlet(np.append(row, r))[:-1] for row, r in zip(a, rest, strict=True)])
 
 
 def _add_rows(total: sp.csr_matrix | None, counts: sp.csr_matrix, by: F64) -> sp.csr_matrix:
@@ -140,34 +128,15 @@ def sample(
     choice: Choice,
     theta_mean: bool,
     seed: int,
-    tell: Tell,
+    report: Report,
     into: list[Chain],
     last: list[State],
 ) -> None:
-    """Run the chains.
+    """Run the chains with the options of `polyaurn.sweeps`; chain c has the seed `seed` + c.
 
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents.
-    options : dict
-        Of `polyaurn.sweeps`, but for the seed and the number of sweeps.
-    burn_in : int
-        Sweeps of each chain before its draws.
-    chains, draws, thin : int
-        How many chains, draws of each, and sweeps between two.
-    choice : Choice
-        What to keep Phi and Theta for.
-    theta_mean : bool
-        Whether to keep the mean of Theta; that of Phi always is.
-    seed : int
-        Of the first chain; the next have the numbers that follow.
-    tell : callable
-        Called with the number of sweeps done before the chain, and the info of one.
-    into : list of Chain
-        Receives each chain when it ends, or is interrupted after a draw.
-    last : list of State
-        Receives the first chain's last state, likewise.
+    `report` is called with the number of sweeps before the chain, and the info of each sweep.
+    `into` receives each chain, and `last` the last state of the first one, when the chain ends or
+    is interrupted.
     """
     for c in range(chains):
         done = c * (burn_in + draws * thin)
@@ -175,30 +144,30 @@ def sample(
         state, recorder = None, None
         try:
             for state, info in sweeps(corpus, **run | {"max_iter": burn_in}):  # noqa: B007
-                tell(done, info)
+                report(done, info)
             assert state is not None
             begun = state = on_host(state)
             order = _align(into, begun, run["n_components"])
             recorder = Recorder(corpus, seed + c, order, choice, theta_mean=theta_mean)
-            for state, info in _go_on(corpus, run, begun, draws, thin):
+            for state, info in _continue(corpus, run, begun, draws, thin):
                 if info.log_posterior is not None:
                     recorder.keep(state, state.priors, info.log_posterior)
-                tell(done, info)
+                report(done, info)
         finally:
             if not c and state is not None:
-                with suppress(InputError):  # a GPU that failed may have it no more
+                with suppress(InputError):  # a GPU that failed may have lost it
                     last.append(on_host(state)._replace(parts=()))
             if recorder is not None and len((kept := recorder.chain()).sweep):
                 into.append(kept)
 
 
-def _go_on(
+def _continue(
     corpus: Corpus, run: dict[str, Any], state: State, draws: int, thin: int
 ) -> Iterator[tuple[State, Info]]:
-    """Continue a chain without its beginning's aids; draws are the sweeps with a log posterior."""
+    """Continue a chain without a warm start; draws are the sweeps with a log posterior."""
     begun = state.sweep
-    aids = {"warm_start": "random", "evaluate_every": 0, "max_iter": None}
-    further = sweeps(corpus, **run | aids | {"start": state})
+    plain = {"warm_start": "random", "evaluate_every": 0, "max_iter": None}
+    further = sweeps(corpus, **run | plain | {"start": state})
     with Workers(count_threads(run["n_jobs"])) as workers:
         for after, info in islice(further, draws * thin):
             if (after.sweep - begun) % thin == 0:
@@ -217,24 +186,7 @@ def _align(before: list[Chain], state: State, K: int) -> I64:
 
 
 def gather(corpus: Corpus, chains: list[Chain], choice: Choice, law: str) -> Posterior:
-    """Put chains together, and say how well their topics match.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        What they ran on.
-    chains : list of Chain
-        At least one, aligned to the first.
-    choice : Choice
-        What Phi and Theta were kept for.
-    law : str
-        What the sampler converges to.
-
-    Returns
-    -------
-    Posterior
-        All of them.
-    """
+    """Put chains together that are aligned to the first, with the quality of their matches."""
     return Posterior(
         chains=tuple(chains),
         match_quality=np.array([row_quality(chains[0].phi_sum, c.phi_sum) for c in chains]),

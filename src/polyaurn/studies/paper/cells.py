@@ -1,21 +1,17 @@
-"""One cell: run here, or in a process of its own so that time and memory are its alone."""
+"""One cell: computed here, or in a process of its own with its own time and memory."""
 
 import hashlib
-import json
 import os
 import platform
 import statistics
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
+from polyaurn.studies.child import answer, peak_bytes, records_of
 from polyaurn.studies.paper.corpora import Shape, Source, Variant, open_variant
 from polyaurn.studies.paper.plan import Cell
 
@@ -24,28 +20,10 @@ TEST_SHARE, PARTICLES = 0.2, 20
 TOP_WORDS = 10
 
 
-class CellError(Exception):
-    """A cell's process ended early."""
-
-
 def run_cell(cell: Cell, source: Source | None, folder: Path, options: dict[str, Any]) -> Any:
-    """Compute a cell.
+    """Compute a cell; return "measured", "wall_seconds", "version" and "machine" for JSON.
 
-    Parameters
-    ----------
-    cell : Cell
-        What to compute.
-    source : Source or None
-        Where its corpus comes from.
-    folder : Path
-        Of prepared corpora.
-    options : dict
-        Of a study.
-
-    Returns
-    -------
-    dict
-        Ready for JSON: "measured", "wall_seconds", "version", "machine".
+    Its corpus comes from `source` and is prepared in `folder`; `options` are those of a study.
     """
     begin = perf_counter()
     if cell.kind == "study":
@@ -65,25 +43,11 @@ def run_cell(cell: Cell, source: Source | None, folder: Path, options: dict[str,
     }
 
 
-def run_alone(cell: Cell, source: Source | None, folder: Path, options: dict[str, Any]) -> Any:
-    """Compute a cell in a process of its own; `CellError` tells why one ended early."""
+def run_in_child(cell: Cell, source: Source | None, folder: Path, options: dict[str, Any]) -> Any:
+    """Compute a cell in a process of its own; `ChildError` says why one ended early."""
     task = {"cell": cell, "source": source, "folder": str(folder), "options": options}
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "polyaurn.studies.paper.cells"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
-        )  # fmt: skip
-        try:
-            told, _ = process.communicate(json.dumps(task))
-        except BaseException:
-            process.kill()
-            process.communicate()
-            raise
-        if process.returncode:
-            said.seek(0)
-            last = (said.read().strip().splitlines() or ["no reason given"])[-1]
-            raise CellError(last.removeprefix("polyaurn.base.errors.InputError: "))
-    return json.loads(told.splitlines()[-1])
+    [record] = records_of("polyaurn.studies.paper.cells", task)
+    return record
 
 
 def _corpus(cell: Cell, corpus: Any) -> dict[str, Any]:
@@ -95,7 +59,6 @@ def _corpus(cell: Cell, corpus: Any) -> dict[str, Any]:
 
 def _chain(cell: Cell, corpus: Any) -> dict[str, Any]:
     from polyaurn.chain.state import on_host, to_host
-    from polyaurn.studies.compare import peak_bytes
 
     points: list[list[float | int]] = []
     phi, z = [], []
@@ -119,12 +82,10 @@ def _chain(cell: Cell, corpus: Any) -> dict[str, Any]:
 
 
 def _lists(corpus: Any, z: Any, phi: Any, K: int) -> dict[str, float]:
-    """Count, apart from the kernel, the topics of each token's document and of its word."""
-    from polyaurn.chain.state import doc_topic_matrix
+    """Count, independently of the kernel, the topics of each token's document and of its word."""
+    from polyaurn.studies.paper.theory.complexity import topics_of_tokens
 
-    K_v = (phi.last - phi.first)[corpus.word]
-    K_d = np.diff(doc_topic_matrix(corpus.doc_ptr, z, K).indptr)
-    K_d = np.repeat(K_d, np.diff(corpus.doc_ptr))
+    K_d, K_v = topics_of_tokens(corpus, z, phi, K)
     return {
         "mean_K_d": float(K_d.mean()),
         "mean_K_v": float(K_v.mean()),
@@ -134,7 +95,7 @@ def _lists(corpus: Any, z: Any, phi: Any, K: int) -> dict[str, float]:
 
 
 def sweeps_of(cell: Cell, corpus: Any) -> Any:
-    """Return the chain of a cell, plain as in the paper unless its aids are on."""
+    """Return the chain of a cell: that of the paper, unless burn-in aids are on."""
     from polyaurn.chain.samplers import SAMPLERS
     from polyaurn.training.sweeps import sweeps
 
@@ -179,12 +140,9 @@ def _digest(state: Any) -> str:
 
 
 def _study(cell: Cell, options: dict[str, Any]) -> dict[str, Any]:
-    from importlib import import_module
+    from polyaurn.studies.paper.theory import module_of
 
-    from polyaurn.studies.paper.theory import STUDIES
-
-    module = import_module(f"polyaurn.studies.paper.theory.{STUDIES[cell.study]}")
-    found: dict[str, Any] = module.study(**options)
+    found: dict[str, Any] = module_of(cell.study).study(**options)
     return found
 
 
@@ -200,9 +158,8 @@ def machine(device: str = "cpu") -> dict[str, Any]:
         models = [line for line in lines if line.startswith("model name")]
         cpu = models[0].split(":", 1)[1].strip() if models else cpu
     load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
-    found: dict[str, Any] = {"cpu": cpu, "cores": count_threads(-1), "load": load}
-    found |= BACKENDS[device].describe()
-    return found
+    found = {"cpu": cpu, "cores": count_threads(-1), "load": load}
+    return found | BACKENDS[device].describe()
 
 
 def _from_json(task: dict[str, Any]) -> tuple[Cell, Source | None, Path, dict[str, Any]]:
@@ -216,9 +173,4 @@ def _from_json(task: dict[str, Any]) -> tuple[Cell, Source | None, Path, dict[st
 
 
 if __name__ == "__main__":
-    try:
-        print(json.dumps(run_cell(*_from_json(json.load(sys.stdin)))), flush=True)
-    except InputError as error:
-        sys.exit(str(error))
-    except MemoryError:
-        sys.exit("not enough memory")
+    answer(lambda task: [run_cell(*_from_json(task))])

@@ -29,18 +29,7 @@ class Verdict(NamedTuple):
 
 
 def judge_all(data: dict[str, Data]) -> list[Verdict]:
-    """Judge every claim.
-
-    Parameters
-    ----------
-    data : dict of str to dict
-        The data of each figure, by its name.
-
-    Returns
-    -------
-    list of Verdict
-        In the order of the paper.
-    """
+    """Judge every claim by the data of its figure, in the order of the paper."""
     found = []
     for claim in CLAIMS:
         judged = claim.judge(data[claim.figure])
@@ -104,11 +93,13 @@ CLAIMS = (
     ),
     Claim(
         "On a single core it outperforms partially collapsed LDA.", "cores",
-        "Time of a sweep, the other over the urn, above 1 at each K.", rules.faster_alone(PARTLY),
+        "Time of a sweep, the other over the urn, above 1 at each K.",
+        rules.faster_on_one_core(PARTLY),
     ),
     Claim(
         "On a single core it outperforms fully collapsed sparse LDA.", "cores",
-        "Time of a sweep, the other over the urn, above 1 at each K.", rules.faster_alone(SPARSE),
+        "Time of a sweep, the other over the urn, above 1 at each K.",
+        rules.faster_on_one_core(SPARSE),
     ),
     Claim(
         "It scales close to linearly with the number of cores.", "cores",
@@ -143,6 +134,6 @@ CLAIMS = (
     ),
     Claim(
         "For a substantial number of words K_v is below K_d.", "complexity",
-        "At least 10% of the tokens at the largest K.", rules.words_shorter,
+        f"At least {rules.SHORTER:.0%} of the tokens at the largest K.", rules.words_shorter,
     ),
 )  # fmt: skip

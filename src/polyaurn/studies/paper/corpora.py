@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from polyaurn.corpus.corpus import Corpus
 
 LIMIT = 10  # the paper's rare-word limit
-ENDS = 1 << 20  # bytes at either end of a file that tell it from others
+ENDS = 1 << 20  # bytes at either end of a file that identify it
 
 
 class Shape(NamedTuple):
@@ -35,7 +35,7 @@ STANDIN = {
     "small": Shape(3_400, 7_000, 470_000, 0.6, 50),
     "full": Shape(18_000, 20_000, 1_900_000, 0.8),
 }
-LIKED: dict[str, tuple[str, ...]] = {
+PREFERRED: dict[str, tuple[str, ...]] = {
     "small": ("kos", "ap", "nips20", "20newsgroups"),
     "full": ("nips20", "20newsgroups", "imdb"),
 }
@@ -45,18 +45,10 @@ _ALIASES = {"nyt": "nytimes"}
 
 
 class Source(NamedTuple):
-    """Where a corpus comes from: a file, or chance.
+    """Where a corpus comes from: a file, or the generator.
 
-    Attributes
-    ----------
-    name : str
-        What the page calls it.
-    path : str or None
-        The file or folder; None for a generated corpus.
-    shape : Shape or None
-        Of a generated corpus.
-    rare : bool
-        Whether rare words are still there: in text, and in what is generated.
+    `name` is what the page calls it; `path` is None for a generated corpus, which has a `shape`.
+    `rare` says whether rare words are still there, as in text and in what is generated.
     """
 
     name: str
@@ -65,7 +57,7 @@ class Source(NamedTuple):
     rare: bool = False
 
     def identity(self) -> Any:
-        """Return what tells it from another corpus of the same name, ready for JSON."""
+        """Return what distinguishes it from another corpus of the same name, ready for JSON."""
         if self.path is None:
             return {"generated": list(self.shape or ())}
         path = Path(self.path)
@@ -110,7 +102,7 @@ class Variant(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Its name among files."""
+        """The stem of its file's name."""
         return (
             self.source
             + (f"-limit{self.min_count}" if self.min_count != LIMIT else "")
@@ -137,25 +129,10 @@ def find(folder: Path) -> tuple[dict[str, Path], dict[str, Path]]:
 def choose(
     folder: Path | None, use: Sequence[str], generated: Sequence[str], scale: str
 ) -> tuple[list[Source], Source]:
-    """Choose the corpora of a run.
+    """Return the corpora of a run by their guessed sizes, and the one whose rare words are cut.
 
-    Parameters
-    ----------
-    folder : Path or None
-        Where files are looked for.
-    use : sequence of str
-        Names of corpora there; the choice is ours when empty.
-    generated : sequence of str
-        Corpora of the paper to be generated in their sizes.
-    scale : str
-        "small" takes one corpus, "full" up to three.
-
-    Returns
-    -------
-    sources : list of Source
-        In the order of their guessed sizes.
-    sparse : Source
-        The one whose rare words are cut: with all of them, where there is such a one.
+    Those that `use` names are looked for in `folder`; by default, "small" takes one and "full" up
+    to three. `generated` names corpora of the paper to be generated in their sizes.
     """
     if folder is not None and not folder.is_dir():
         raise InputError(
@@ -209,11 +186,11 @@ def _names(
         return list(dict.fromkeys(use))
     there = [name for name in PAPER if name in bags or name in texts]
     if scale == "full":
-        liked = [name for name in LIKED["full"] if name in bags]
-        return there or liked or sorted(bags)[:3] or sorted(texts)[:3]
-    liked = [name for name in LIKED["small"] if name in bags]
+        preferred = [name for name in PREFERRED["full"] if name in bags]
+        return there or preferred or sorted(bags)[:3] or sorted(texts)[:3]
+    preferred = [name for name in PREFERRED["small"] if name in bags]
     small = sorted(bags or texts, key=lambda name: (bags or texts)[name].stat().st_size)
-    return (liked or small)[:1]
+    return (preferred or small)[:1]
 
 
 def _name(name: str) -> str:
@@ -221,7 +198,7 @@ def _name(name: str) -> str:
 
 
 def open_variant(source: Source, variant: Variant, folder: Path) -> "Corpus":
-    """Return a corpus from the folder of prepared ones, where it is put if it is not there."""
+    """Return a corpus from the folder of prepared ones, where it is stored if it is missing."""
     from polyaurn.corpus.readers import read_corpus
     from polyaurn.corpus.urn_file import write_urn
 
@@ -236,7 +213,7 @@ def open_variant(source: Source, variant: Variant, folder: Path) -> "Corpus":
 
 
 def _read(source: Source, folder: Path) -> "Corpus":
-    """Return all words of all documents; text is cut, and chance asked, only once."""
+    """Return all words of all documents; text is cut into words, or drawn, only once."""
     from polyaurn.corpus.readers import read_corpus
     from polyaurn.corpus.urn_file import write_urn
 

@@ -1,4 +1,4 @@
-"""How long it will take: from a short trial of each sampler, and from the cells that are done."""
+"""How long a run will take: from a short trial of each sampler, and from finished cells."""
 
 import json
 import statistics
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from polyaurn.files.atomic import write_text
+from polyaurn.studies.folders import read_json
 from polyaurn.studies.paper.plan import PARTLY, SCALES, Cell, Plan
 
 TRIAL_FILE = "trial.json"
@@ -17,26 +18,16 @@ START = 1.5  # seconds until a process has loaded its kernels
 STUDY = {"urn": 15.0, "appendix-a": 2.0, "complexity": 60.0}
 # Seconds for a particle and a pair of tokens of a document, on one core and on a GPU:
 LEFT_TO_RIGHT = {"cpu": 40e-9, "gpu": 0.3e-9}
-MEMORY_A_CELL = 14.0  # bytes of Phi, and four for each thread, of the partially collapsed sampler
+BYTES_PER_CELL = 14.0  # of Phi, and four for each thread, of the partially collapsed sampler
 
 Trial = dict[str, dict[str, float]]
 
 
 def try_samplers(cells: Iterable[Cell], known: Trial) -> Trial:
-    """Time a few sweeps of each sampler and number of topics on one thread.
+    """Time a few sweeps of each sampler and number of topics, except those known, on one thread.
 
-    Parameters
-    ----------
-    cells : iterable of Cell
-        Those to come.
-    known : dict
-        What was timed before.
-
-    Returns
-    -------
-    dict
-        By ``sampler-topics``, on a GPU ``sampler-topics-gpu``: "phi" and "z", seconds of a sweep
-        over the corpus of the trial.
+    The trial has under ``sampler-topics``, on a GPU ``sampler-topics-gpu``, the seconds "phi" and
+    "z" of a sweep over the corpus of the trial.
     """
     from polyaurn.datasets import generate
     from polyaurn.studies.paper.cells import sweeps_of
@@ -60,15 +51,15 @@ def try_samplers(cells: Iterable[Cell], known: Trial) -> Trial:
 def read_trial(folder: Path) -> Trial:
     """Return the trial of an earlier run; empty where it is missing or damaged."""
     try:
-        found = json.loads((folder / TRIAL_FILE).read_text(encoding="utf-8"))
+        found = read_json(folder / TRIAL_FILE)
         return {name: {part: float(row[part]) for part in ("phi", "z")}
                 for name, row in found.items()}  # fmt: skip
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError):
         return {}
 
 
 def write_trial(folder: Path, trial: Trial) -> None:
-    """Keep a trial."""
+    """Store a trial in the folder."""
     write_text(folder / TRIAL_FILE, json.dumps(trial, indent=1) + "\n")
 
 
@@ -77,17 +68,7 @@ def _key(cell: Cell) -> str:
 
 
 class Estimate:
-    """Seconds of cells to come.
-
-    Parameters
-    ----------
-    plan : Plan
-        All cells.
-    trial : dict
-        From `try_samplers`.
-    done : dict of Cell to dict
-        Finished cells; their times correct the trial's.
-    """
+    """Seconds of cells to come: those of the trial, corrected by those of finished cells."""
 
     def __init__(self, plan: Plan, trial: Trial, done: dict[Cell, dict[str, Any]]) -> None:
         self._plan, self._trial = plan, trial
@@ -105,7 +86,7 @@ class Estimate:
 
     def seconds(self, cell: Cell) -> float:
         """Return the seconds of a cell, roughly."""
-        start = START if SCALES[self._plan.scale].alone else 0.0
+        start = START if SCALES[self._plan.scale].own_process else 0.0
         if cell.kind == "study":
             options = SCALES[self._plan.scale].theory[cell.study]
             return start + STUDY[cell.study] * (0.2 if options else 1.0)
@@ -123,7 +104,7 @@ class Estimate:
         """Return the bytes of the largest dense Phi among cells; 0 if there is none."""
         return max(
             (
-                self._size(c)[1] * c.topics * (MEMORY_A_CELL + 4.0 * c.threads)
+                self._size(c)[1] * c.topics * (BYTES_PER_CELL + 4.0 * c.threads)
                 for c in cells
                 if c.sampler == PARTLY and c.device == "cpu"
             ),
@@ -153,7 +134,7 @@ class Estimate:
 
 
 def in_words(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a time in its usual unit."""
     if seconds < 100:
         return f"{max(1.0, seconds):.0f} s"
     if seconds < 2 * 3600:

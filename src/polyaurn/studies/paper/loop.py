@@ -6,30 +6,21 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from polyaurn.backends.registry import check_device
-from polyaurn.base.errors import InputError
+from polyaurn.base.checks import check_one_of, check_whole, is_whole, wrong
 from polyaurn.base.threads import count_threads
 from polyaurn.files.locks import locked
-from polyaurn.studies.paper.cells import ALPHA, BETA, CellError, run_alone, run_cell
+from polyaurn.studies.child import ChildError
+from polyaurn.studies.folders import StudyFolder
+from polyaurn.studies.paper.cells import ALPHA, BETA, run_cell, run_in_child
 from polyaurn.studies.paper.corpora import Source, choose
 from polyaurn.studies.paper.estimate import Estimate, Trial, read_trial, try_samplers, write_trial
-from polyaurn.studies.paper.folder import ReproductionFolder
 from polyaurn.studies.paper.page import write_outputs
 from polyaurn.studies.paper.plan import FIGURES, SCALES, Cell, Plan, make_plan
 from polyaurn.studies.paper.results import Records, Results
 
 
 class Outcome(NamedTuple):
-    """What a run came to.
-
-    Attributes
-    ----------
-    results : dict
-        What ``results.json`` holds.
-    missing : int
-        Cells of the figures asked for that are not done.
-    failed : dict of str to str
-        Why cells ended early, by their names.
-    """
+    """What ``results.json`` holds, how many cells are missing, and why cells ended early."""
 
     results: dict[str, Any]
     missing: int
@@ -37,32 +28,15 @@ class Outcome(NamedTuple):
 
 
 class Reproduction:
-    """The paper's experiments in a folder.
+    """The paper's experiments in a folder: new, empty, or that of a run with the same setting.
 
-    Parameters
-    ----------
-    out : str or Path
-        A new or empty folder, or that of an earlier run with the same setting.
-    figure : str, optional
-        A name from `polyaurn.studies.paper.FIGURES`; all when not given.
-    corpora : str or Path, optional
-        Folder of ``docword.NAME.txt.gz`` files and texts; generated corpora when not given.
-    scale : {"small", "full"}
-        How much is computed.
-    use : sequence of str
-        Names of corpora of the folder; the choice is ours when empty.
-    generated : sequence of str
-        Corpora of the paper, "enron", "nytimes" or "pubmed", to be generated in their sizes.
-    threads : int
-        Of each chain; -1 takes all cores.
-    cores : sequence of int
-        Numbers of cores for the scaling; those beyond what there is are left out.
-    seeds : int, optional
-        Chains of each kind; that of the scale when not given.
-    device : {"cpu", "gpu", "auto"}
-        Where chains of the urn and of the partially collapsed sampler run. Comparisons of
-        algorithms and of numbers of cores, and studies of theory, stay on the CPU. Topics and
-        scores are the same on both, log posteriors to about 12 digits; times are not.
+    `figure` is one of `FIGURES`, or None for all; `corpora` is a folder of ``docword.NAME.txt.gz``
+    files and texts, of which `use` names some; `generated` names corpora of the paper to be
+    generated in their sizes. `threads` are those of each chain, `cores` the numbers of cores whose
+    speeds are compared, and `seeds` the chains of each kind. `device` is that of the urn and the
+    partially collapsed sampler; comparisons of algorithms and of numbers of cores, and studies of
+    theory, stay on the CPU. Topics and scores are the same on both devices, log posteriors to
+    about 12 digits; times are not.
     """
 
     def __init__(
@@ -79,22 +53,14 @@ class Reproduction:
         seeds: int | None = None,
         device: str = "cpu",
     ) -> None:
-        if figure is not None and figure not in FIGURES:
-            raise InputError(
-                f"The 'figure' parameter must be one of {', '.join(FIGURES)}. Got {figure!r} "
-                "instead; leave it out for all."
-            )
+        if figure is not None:
+            check_one_of(figure, "figure", FIGURES, remedy="leave it out for all")
         if scale not in SCALES:
-            raise InputError(
-                f"The 'scale' parameter must be 'small' or 'full'. Got {scale!r} instead."
-            )
-        if seeds is not None and (isinstance(seeds, bool) or seeds < 1):
-            raise InputError(
-                f"The 'seeds' parameter must be at least 1. Got {seeds!r} instead; leave it out "
-                "for the usual number."
-            )
+            raise wrong("scale", "'small' or 'full'", scale)
+        if seeds is not None:
+            seeds = check_whole(seeds, "seeds", remedy="leave it out for the usual number")
         device = check_device(device)
-        self.folder = ReproductionFolder(Path(out))
+        self.folder = StudyFolder(Path(out), "polyaurn-reproduction", "reproduction")
         self.figures = FIGURES if figure is None else (figure,)
         folder = None if corpora is None else Path(corpora)
         self.plan: Plan = make_plan(
@@ -113,8 +79,12 @@ class Reproduction:
 
     def done(self, cells: Sequence[Cell]) -> Records:
         """Return the finished ones among cells."""
-        found = ((cell, self.folder.read(cell)) for cell in cells)
-        return {cell: record for cell, record in found if record is not None}
+        found = ((cell, self.folder.read_cell(cell.name)) for cell in cells)
+        return {
+            cell: record
+            for cell, record in found
+            if record.get("cell") == cell.name and isinstance(record.get("measured"), dict)
+        }
 
     def estimate(self) -> tuple[Estimate, list[Cell]]:
         """Return an estimate, and the cells that are to be computed."""
@@ -130,20 +100,11 @@ class Reproduction:
         budget: float | None = None,
         on_progress: Callable[[str, int, int, float], Any] | None = None,
     ) -> Outcome:
-        """Compute what is missing, keep it cell by cell, and write the page.
+        """Compute what is missing, store it cell by cell, and write the page.
 
-        Parameters
-        ----------
-        budget : float, optional
-            Minutes after which no further cell is begun.
-        on_progress : callable, optional
-            Called before each cell with its name, its number, how many there are, and the
-            seconds left for all, roughly.
-
-        Returns
-        -------
-        Outcome
-            Ctrl-C writes the page, too, and is raised again.
+        No cell is begun after `budget` minutes. `on_progress` is called before each cell with its
+        name, its number, how many there are, and roughly the seconds left for all. Ctrl-C also
+        writes the page, and is raised again.
         """
         begin, failed = perf_counter(), dict[str, str]()
         with locked(self.folder.path.absolute()):
@@ -160,7 +121,7 @@ class Reproduction:
                         on_progress(cell.name, i + 1, len(left), seconds)
                     try:
                         done[cell] = self._compute(cell)
-                    except CellError as error:
+                    except ChildError as error:
                         failed[cell.name] = str(error)
             except KeyboardInterrupt:
                 self._write()
@@ -173,11 +134,11 @@ class Reproduction:
         source: Source | None = (
             None if cell.corpus is None else self.plan.sources[cell.corpus.source]
         )
-        alone = scale.alone and cell.kind != "corpus"
-        record: dict[str, Any] = (run_alone if alone else run_cell)(
-            cell, source, self.folder.corpora, scale.theory.get(cell.study, {})
+        in_child = scale.own_process and cell.kind != "corpus"
+        record: dict[str, Any] = (run_in_child if in_child else run_cell)(
+            cell, source, self.folder.path / "corpora", scale.theory.get(cell.study, {})
         )
-        self.folder.keep(cell, record)
+        self.folder.write_cell(cell.name, {"cell": cell.name} | record)
         return record
 
     def _write(self) -> dict[str, Any]:
@@ -187,11 +148,9 @@ class Reproduction:
 
 
 def _check_cores(cores: Sequence[int]) -> tuple[int, ...]:
-    """Return the numbers of cores there are, or refuse them."""
-    if not cores or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in cores):
-        raise InputError(
-            f"The 'cores' parameter must be whole numbers, at least 1. Got {list(cores)!r} "
-            "instead; 1,2,4,8,16 is the usual choice."
-        )
+    """Return the numbers of cores that this machine has, in rising order; 1 if it has none."""
+    if not cores or not all(is_whole(n) and n >= 1 for n in cores):
+        remedy = "1,2,4,8,16 is the usual choice"
+        raise wrong("cores", "whole numbers, at least 1", list(cores), remedy)
     most = count_threads(-1)
-    return tuple(sorted({n for n in cores if n <= most} or {1}))
+    return tuple(sorted({int(n) for n in cores if n <= most} or {1}))

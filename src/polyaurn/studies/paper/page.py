@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from polyaurn.files.atomic import write_text
-from polyaurn.pages.parts import STYLE
+from polyaurn.pages.parts import charts_in_a_row, page
 from polyaurn.studies.paper.claims import NOT_MEASURED, Verdict, judge_all
 from polyaurn.studies.paper.figures import make_figures
-from polyaurn.studies.paper.folder import PAGE, PICTURES, RESULTS, SUMMARY
 from polyaurn.studies.paper.results import Figure, Results, Table, counted, pieces
 
+PAGE, RESULTS, SUMMARY, PICTURES = "reproduction.html", "results.json", "summary.md", "figures"
 LOADED = 1.5  # load over cores from which other programs are said to have been at work
 _STYLE = """
 td, th { vertical-align: top; } .claims td { text-align: left; padding-bottom: .6em; }
@@ -20,12 +20,7 @@ td, th { vertical-align: top; } .claims td { text-align: left; padding-bottom: .
 .verdict { font-weight: 700; white-space: nowrap; } .missing { color: #888; }
 .wide { overflow-x: auto; }
 """
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>The paper's experiments, run again</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{style}</style></head><body>
-<h1>The paper's experiments, run again</h1>
-<p>{facts}</p>{warning}
+_BODY = """<p>{facts}</p>{warnings}
 <h2>Claims</h2>
 <p>{tally}</p>
 <div class="wide"><table class="claims"><tr><th>the paper says</th><th>rule</th><th>measured</th>
@@ -33,29 +28,13 @@ _PAGE = """<!DOCTYPE html>
 <p class="small">Where the paper gives no number, what is near enough is our choice, the same for
 all runs; nothing was tuned to meet a rule. A verdict holds for the corpora, sizes and machine of
 this run, and for no others.</p>
-{figures}
-</body></html>
-"""
+{figures}"""
+TITLE = "The paper's experiments, run again"
 _COLOUR = {"agrees": "agrees", "differs": "differs", NOT_MEASURED: "missing"}
 
 
 def write_outputs(results: Results, setting: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Write the page, ``results.json``, ``summary.md`` and the figures as SVG.
-
-    Parameters
-    ----------
-    results : Results
-        What is finished.
-    setting : dict
-        What all cells share.
-    folder : Path
-        Where the files go.
-
-    Returns
-    -------
-    dict
-        What ``results.json`` holds.
-    """
+    """Write the page, ``summary.md``, the figures as SVG and ``results.json``; return the last."""
     figures = make_figures(results)
     verdicts = judge_all({name: figure.data for name, figure in figures.items()})
     found = {
@@ -71,8 +50,8 @@ def write_outputs(results: Results, setting: dict[str, Any], folder: Path) -> di
     pictures.mkdir(exist_ok=True)
     for name, figure in figures.items():
         for chart, svg in figure.charts.items():
-            alone = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-            write_text(pictures / f"{name}-{chart}.svg", alone + "\n")
+            whole = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+            write_text(pictures / f"{name}-{chart}.svg", whole + "\n")
     write_text(folder / RESULTS, json.dumps(found, indent=1) + "\n")
     write_text(folder / SUMMARY, summarise(results, figures, verdicts))
     write_text(folder / PAGE, render(results, figures, verdicts))
@@ -80,27 +59,10 @@ def write_outputs(results: Results, setting: dict[str, Any], folder: Path) -> di
 
 
 def render(results: Results, figures: dict[str, Figure], verdicts: list[Verdict]) -> str:
-    """Make the page.
-
-    Parameters
-    ----------
-    results : Results
-        What is finished.
-    figures : dict of str to Figure
-        By name.
-    verdicts : list of Verdict
-        On the claims.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
-    warnings = "".join(f"<p><b>{escape(text)}</b></p>" for text in _warnings(results))
-    return _PAGE.format(
-        style=STYLE + _STYLE,
+    """Return the page."""
+    body = _BODY.format(
         facts=escape(_facts(results)),
-        warning=warnings,
+        warnings="".join(f"<p><b>{escape(text)}</b></p>" for text in _warnings(results)),
         tally=escape(_tally(verdicts)),
         claims="".join(
             f'<tr><td>{escape(v.text)} <a href="#{v.figure}">{v.figure}</a></td>'
@@ -110,16 +72,16 @@ def render(results: Results, figures: dict[str, Figure], verdicts: list[Verdict]
         ),
         figures="".join(_section(results, name, figure) for name, figure in figures.items()),
     )  # fmt: skip
+    return page(TITLE, body, _STYLE)
 
 
 def _section(results: Results, name: str, figure: Figure) -> str:
-    charts = "".join(f"<div>{svg}</div>" for svg in figure.charts.values())
     tables = "".join(_html(table) for table in figure.tables if table.rows)
     return (
         f'<h2 id="{name}">{escape(figure.title)}</h2>'
         f"<p><b>The paper:</b> {escape(figure.paper)}</p>"
         f"<p><b>We find:</b> {escape(figure.found or 'nothing yet.')}</p>"
-        f'{_missing_note(results, name)}<div class="charts">{charts}</div>'
+        f"{_missing_note(results, name)}{charts_in_a_row(figure.charts.values())}"
         f'<div class="wide">{tables}</div><p class="small">{escape(figure.notes)}</p>'
     )
 
@@ -144,7 +106,7 @@ def _html(table: Table) -> str:
 
 def summarise(results: Results, figures: dict[str, Figure], verdicts: list[Verdict]) -> str:
     """Return the same as Markdown, with the figures' files beside it."""
-    lines = ["# The paper's experiments, run again", "", _facts(results), ""]
+    lines = [f"# {TITLE}", "", _facts(results), ""]
     lines += [f"**{text}**\n" for text in _warnings(results)]
     lines += ["## Claims", "", _tally(verdicts), ""]
     lines += _markdown(
@@ -200,7 +162,7 @@ def _warnings(results: Results) -> list[str]:
     made, found = _provenance(results), []
     missing = sum(cell not in results.records for cell in results.plan.work())
     if missing:
-        found.append(f"Missing: {pieces(missing)}; the same command goes on.")
+        found.append(f"Missing: {pieces(missing)}; the same command continues.")
     generated = [source.name for source in results.plan.sources.values() if source.path is None]
     if generated:
         found.append(f"Generated, not real: {', '.join(generated)}.")

@@ -11,59 +11,31 @@ FIGURES = ("corpora", "traces", "phases", "algorithms", "quality", "cores", "spa
 
 
 class Scale(NamedTuple):
-    """How much is computed.
+    """How much is computed."""
 
-    Attributes
-    ----------
-    topics : dict of int to int
-        Numbers of topics, and sweeps for each.
-    seeds : int
-        Chains of each kind.
-    timed : int
-        Sweeps where only time matters; the second half is looked at.
-    compared : tuple of int
-        Numbers of topics of the comparison of algorithms.
-    judged : tuple of int
-        Numbers of topics whose models are scored.
-    scored : int
-        Held-out documents scored left to right, at most.
-    single : tuple of int
-        Numbers of topics on one core.
-    scaling : tuple of int
-        Numbers of topics with several numbers of cores.
-    sparse : int
-        Number of topics where words and documents are cut; `share` of the documents is used.
-    limits, pruned_limits, words, shares : tuple
-        Rare-word limits, those for corpora without rare words, vocabulary and data sizes.
-    theory : dict
-        Options of the studies.
-    alone : bool
-        Whether each cell has a process of its own.
-    """
-
-    topics: dict[int, int]
-    seeds: int
-    timed: int
-    compared: tuple[int, ...]
-    judged: tuple[int, ...]
-    scored: int
-    single: tuple[int, ...]
-    scaling: tuple[int, ...]
-    sparse: int
-    share: float
-    limits: tuple[int, ...]
-    pruned_limits: tuple[int, ...]
-    words: tuple[int, ...]
-    shares: tuple[float, ...]
-    theory: dict[str, dict[str, Any]]
-    alone: bool = True
+    topics: dict[int, int]  # numbers of topics, and sweeps for each
+    seeds: int  # chains of each kind
+    timed: int  # sweeps where only time matters; the second half is used
+    compared: tuple[int, ...]  # numbers of topics of the comparison of algorithms
+    judged: tuple[int, ...]  # numbers of topics whose models are scored
+    scored: int  # held-out documents scored left to right, at most
+    single: tuple[int, ...]  # numbers of topics on one core
+    scaling: tuple[int, ...]  # numbers of topics with several numbers of cores
+    sparse: int  # number of topics where words and documents are cut
+    share: float  # share of the documents used there
+    limits: tuple[int, ...]  # rare-word limits
+    pruned_limits: tuple[int, ...]  # those of corpora without rare words
+    words: tuple[int, ...]  # vocabulary sizes
+    shares: tuple[float, ...]  # data sizes
+    theory: dict[str, dict[str, Any]]  # options of the studies
+    own_process: bool = True  # whether each cell has a process of its own
 
 
 SCALES = {
     "tiny": Scale(
         topics={2: 10, 5: 10, 20: 10}, seeds=2, timed=6, compared=(20,), judged=(5,), scored=10,
         single=(5,), scaling=(5,), sparse=5, share=1.0, limits=(1, 10), pruned_limits=(10, 20),
-        words=(50, 100), shares=(0.5, 1.0), alone=False,
+        words=(50, 100), shares=(0.5, 1.0), own_process=False,
         theory={"urn": {"weights": [2, 4, 8, 16]}, "appendix-a": {"n": 400},
                 "complexity": {"sizes": [1024, 4096], "n_sweeps": 10}},
     ),
@@ -89,9 +61,9 @@ class Cell(NamedTuple):
     """One piece of work; the same cell always gives the same statistics.
 
     `kind` is "corpus" (sizes), "chain" (a run, with its times), "quality" (a run on part of the
-    documents, judged on the rest) or "study" (of `paper.theory`). `aids` turns the package's
-    aids of burn-in on; `every` is between looks at the log posterior, 0 for none. On `device`
-    "gpu", `threads` are those of what is left to the CPU.
+    documents, scored on the rest) or "study" (of `paper.theory`). `aids` turns the package's
+    burn-in aids on; the log posterior is computed after each `every` sweeps, never for 0. On
+    `device` "gpu", `threads` are those of the work left to the CPU.
     """
 
     kind: str
@@ -109,7 +81,7 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name among files."""
+        """The name of its file."""
         if self.kind == "study":
             return f"study-{self.study}"
         assert self.corpus is not None
@@ -160,30 +132,11 @@ def make_plan(
     seeds: int | None = None,
     device: str = "cpu",
 ) -> Plan:
-    """List the cells of all figures.
+    """List the cells of all figures, for corpora of which the smallest comes first.
 
-    Parameters
-    ----------
-    scale : str
-        A name from `SCALES`.
-    sources : list of Source
-        Corpora, the smallest first.
-    sparse : Source
-        The corpus that is cut.
-    threads : int
-        Of every chain whose number of cores is not the question.
-    cores : tuple of int
-        Numbers of cores for the scaling.
-    seeds : int, optional
-        Another number of chains of each kind.
-    device : {"cpu", "gpu"}
-        Of traces, phases, quality, sparsity; comparisons of algorithms and of numbers of cores
-        stay on the CPU.
-
-    Returns
-    -------
-    Plan
-        With the cells in the order of the figures.
+    `sparse` is the corpus that is cut, `threads` are those of chains whose number of cores is not
+    the question, `cores` the numbers of cores to compare, and `seeds` another number of chains.
+    `device` is that of traces, phases, quality and sparsity; the rest stays on the CPU.
     """
     size, chains = SCALES[scale], SCALES[scale].seeds if seeds is None else seeds
     main, least = sources[-1].name, sources[0].name
@@ -214,7 +167,7 @@ def make_plan(
              scored=size.scored, device=device)
         for seed in everything for K in size.judged for sampler in BOTH
     ]  # fmt: skip
-    alone = [
+    single = [
         timed(Variant(least), sampler, K, seed, 1)
         for seed in everything for K in size.single for sampler in (URN, PARTLY, SPARSE)
     ]  # fmt: skip
@@ -235,7 +188,7 @@ def make_plan(
                 for source in dict.fromkeys([*sources, sparse])
             ],
             "traces": traces, "phases": traces, "algorithms": algorithms, "quality": quality,
-            "cores": alone + scaling, "sparsity": cut,
+            "cores": single + scaling, "sparsity": cut,
             "theory": [Cell("study", study="urn"), Cell("study", study="appendix-a")],
             "complexity": [
                 Cell("study", study="complexity"), *(c for c in traces if c.sampler == URN),

@@ -1,9 +1,10 @@
-"""What is finished, as figures look at it; and what a figure is."""
+"""Finished cells as figures use them; and what a figure is."""
 
 import statistics
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from polyaurn.pages.charts import line_chart
 from polyaurn.studies.paper.plan import Cell, Plan
 
 Records = dict[Cell, dict[str, Any]]
@@ -30,40 +31,28 @@ class Results(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Names of columns, and rows of what stands in them."""
+    """Names of columns, and rows of text."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
 
 
 class Figure(NamedTuple):
-    """A figure of the paper, made again.
+    """A figure of the paper, made again."""
 
-    Attributes
-    ----------
-    title : str
-        What it shows, with its place in the paper.
-    paper : str
-        What the paper found.
-    found : str
-        What we find; empty where nothing is finished.
-    charts : dict of str to str
-        SVG, by a short name.
-    tables : list of Table
-        Numbers.
-    data : dict
-        Ready for JSON; what claims are judged by.
-    notes : str
-        How it was measured, and what to beware of.
-    """
-
-    title: str
-    paper: str
-    found: str
-    charts: dict[str, str]
+    title: str  # what it shows, with its place in the paper
+    paper: str  # what the paper found
+    found: str  # what we find; empty where nothing is finished
+    charts: dict[str, str]  # SVG, by a short name
     tables: list[Table]
-    data: dict[str, Any]
-    notes: str
+    data: dict[str, Any]  # ready for JSON; claims are judged by it
+    notes: str  # how it was measured, and its limits
+
+
+def lines_chart(lines: dict[str, list[tuple[float, float]]], **options: Any) -> str:
+    """Draw lines with a ring at each of their points, and their names below."""
+    points = [point for line in lines.values() for point in line]
+    return line_chart(lines, points=points, key=True, **options)
 
 
 def pairs(
@@ -76,11 +65,11 @@ def pairs(
     """
     found: dict[Cell, tuple[list[Measured], list[Measured]]] = {}
     for cell, measured in cells.items():
-        twin = cell._replace(sampler=second)
-        if cell.sampler == first and not cell.aids and twin in cells:
+        other = cell._replace(sampler=second)
+        if cell.sampler == first and not cell.aids and other in cells:
             ours, theirs = found.setdefault(cell._replace(seed=0), ([], []))
             ours.append(measured)
-            theirs.append(cells[twin])
+            theirs.append(cells[other])
     return found
 
 

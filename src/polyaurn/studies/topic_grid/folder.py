@@ -1,47 +1,32 @@
-"""The folder of a sweep over numbers of topics: its setting, finished cells and their models.
+"""The folder of a topic grid: its setting, finished cells, and in ``models/`` their models."""
 
-``setting.json`` says what all cells share; ``cells/`` has a JSON file for each number of topics and
-seed, written last, and ``models/`` the model of each.
-"""
-
-import json
 from pathlib import Path
 from typing import Any
 
-from polyaurn.base.errors import InputError
-from polyaurn.files.atomic import write_text
+from polyaurn.base.checks import check_path
 from polyaurn.model.storage import HEADER, check_target
-from polyaurn.studies.folders import SETTING, agree, check_folder, read_json
+from polyaurn.studies.folders import SETTING, StudyFolder
 
 FORMAT = "polyaurn-sweep"
 NUMBERS = ("held_out", "held_out_error", "completion", "coherence", "diversity",
            "train_seconds", "seconds")  # fmt: skip
 
 
-class GridFolder:
-    """The folder, refused at once where it is not for us.
+class GridFolder(StudyFolder):
+    """A new or empty folder, or that of an earlier topic grid; others are rejected at once.
 
-    Parameters
-    ----------
-    path : str or Path
-        A new or empty folder, or that of an earlier sweep.
+    A cell is a number of topics with a seed. Its file is written last, after its model.
     """
 
     def __init__(self, path: Any) -> None:
-        if not isinstance(path, str | Path):
-            raise InputError(
-                f"The 'out' parameter must be a path. Got {path!r} instead; name a folder."
-            )
-        self.path = Path(path)
-        check_folder(self.path, "sweep")
+        super().__init__(check_path(path, "out", remedy="name a folder"), FORMAT, "topic grid")
         inside = self.path / "models" / "new" if (self.path / SETTING).exists() else self.path
         check_target(inside, name="out")
 
-    def agree(self, setting: dict[str, Any]) -> None:
-        """Keep the setting in a new folder; refuse a folder whose setting is another."""
-        agree(self.path, FORMAT, setting, "sweep")
-        for folder in (self.path / "cells", self.path / "models"):
-            folder.mkdir(exist_ok=True)
+    def agree(self, setting: dict[str, Any], *, write: bool = True) -> None:
+        """Store the setting in a new folder; reject a folder that has another one."""
+        super().agree(setting, write=write)
+        (self.path / "models").mkdir(exist_ok=True)
 
     def model(self, topics: int, seed: int) -> Path:
         """Return the model folder of a cell."""
@@ -49,7 +34,7 @@ class GridFolder:
 
     def cell(self, topics: int, seed: int) -> dict[str, Any] | None:
         """Return a finished cell; None where it, or its model, is missing or damaged."""
-        found = read_json(self._file(topics, seed))
+        found = self.read_cell(_name(topics, seed))
         whole = (
             (found.get("topics"), found.get("seed")) == (topics, seed)
             and {"model", "version"} <= set(found)
@@ -59,10 +44,7 @@ class GridFolder:
 
     def keep(self, cell: dict[str, Any]) -> None:
         """Write a finished cell."""
-        write_text(self._file(cell["topics"], cell["seed"]), json.dumps(cell, indent=1) + "\n")
-
-    def _file(self, topics: int, seed: int) -> Path:
-        return self.path / "cells" / f"{_name(topics, seed)}.json"
+        self.write_cell(_name(cell["topics"], cell["seed"]), cell, indent=1)
 
 
 def _name(topics: int, seed: int) -> str:

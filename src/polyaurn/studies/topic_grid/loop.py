@@ -1,4 +1,4 @@
-"""The loop over cells: train, judge, keep."""
+"""The loop over the cells of a topic grid: train, score, store."""
 
 import math
 import statistics
@@ -8,7 +8,7 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,14 @@ from polyaurn.studies.topic_grid.setting import MAX_SCORED, TOPICS, check_grid, 
 from polyaurn.studies.topic_grid.summary import best, summarise
 
 TOPICS_AT_ONCE = 100  # scored for coherence, whose memory goes by the square of their words
+
+
+class Split(NamedTuple):
+    """Documents to train on, those held out, and those of them scored left to right."""
+
+    train: Corpus
+    test: Corpus
+    scored: Corpus
 
 
 def topic_grid(
@@ -51,10 +59,10 @@ def topic_grid(
     """Train and judge models with several numbers of topics, from several seeds each.
 
     All are trained on the same part of the corpus and scored on the rest. Each number of topics
-    with each seed is a cell, kept in the folder as soon as it is finished, with its model. The same
-    call goes on where an earlier one ended, and gives the same numbers; more numbers of topics and
-    more seeds use what is there. A cell whose file is damaged, or whose model is missing, is
-    computed anew. At the end the folder has ``sweep.html``, a page with a table and charts of the
+    with each seed is a cell, stored in the folder with its model as soon as it is finished. The
+    same call resumes where an earlier one ended, and gives the same numbers; more numbers of topics
+    and more seeds use what is there. A cell whose file is damaged, or whose model is missing, is
+    computed again. At the end the folder has ``sweep.html``, a page with a table and charts of the
     numbers asked for, ``sweep.csv``, the table, and ``sweep.json``, what is returned.
 
     Parameters
@@ -66,7 +74,7 @@ def topic_grid(
     seeds : int
         Models for each number of topics; their seeds are `random_state`, `random_state` + 1, ...
     out : str or Path
-        A new or empty folder, or one of an earlier sweep with the same setting.
+        A new or empty folder, or one of an earlier call with the same setting.
     max_iter : int
         Sweeps of each model.
     doc_topic_prior : float
@@ -80,17 +88,17 @@ def topic_grid(
     particles : int
         Of left-to-right.
     max_scored : int
-        Documents scored by left-to-right, at most, drawn by chance from those held out: its time
+        Documents scored by left-to-right, at most, drawn at random from those held out: its time
         grows as the square of a document's length. Completion scores all.
     random_state : int
         The first seed; also that of the split and of scoring.
     n_jobs : int or None
         Threads.
     device : {"cpu", "gpu", "auto"}
-        Where models are trained, as in `LDA`; they are the same, and so an earlier call's may have
-        been trained elsewhere. Scoring runs on the CPU.
+        Where models are trained, as in `LDA`; they are the same on each, so that a call may resume
+        on another. Scoring runs on the CPU.
     on_progress : callable, optional
-        Called after every sweep and before scoring with a dictionary: "cell" of "cells", "topics",
+        Called after each sweep and before scoring with a dictionary: "cell" of "cells", "topics",
         "seed", "step" ("training" or "scoring"), "sweep" of "sweeps", and "seconds_left", a guess
         for all cells.
 
@@ -98,8 +106,8 @@ def topic_grid(
     -------
     dict
         Ready for JSON: "corpus", "setting", "cells" (a record for each model: "held_out" and
-        "completion", log likelihoods a token, "coherence", "diversity", seconds, and where it
-        lies), and under "topics" for each number of them the mean of each over seeds, and the
+        "completion", log likelihoods per token, "coherence", "diversity", seconds, and where it
+        is stored), and under "topics" for each number of them the mean of each over seeds, and the
         standard deviation ("spread", None with one seed), with "stability": the mean match of
         topics of two seeds (`match_topics`) over all pairs of seeds; None with
         one seed. "best" is from `polyaurn.studies.topic_grid.summary.best`.
@@ -122,26 +130,26 @@ def topic_grid(
         "n_jobs": n_jobs,
     }  # fmt: skip
     numbers, all_seeds = check_grid(topics, seeds, **options)
+    whole = ("max_iter", "particles", "max_scored", "random_state")
+    options |= {name: int(options[name]) for name in whole}  # NumPy's are not for JSON
     options["device"] = check_device(device, sampler)
     folder = GridFolder(out)
     corpus = as_corpus(corpus)
     make_priors(1.0, topic_word_prior, 1, corpus.n_words)
-    train, test, scored = split_documents(corpus, test_share, max_scored, random_state)
+    split = split_documents(corpus, test_share, max_scored, random_state)
     setting = make_setting(corpus, **options)
     with locked(folder.path.absolute()):
         folder.agree(setting)
-        done = _fill(
-            folder, [(K, seed) for seed in all_seeds for K in numbers],  # a whole curve first
-            train, test, scored, options, on_progress,
-        )  # fmt: skip
+        wanted = [(K, seed) for seed in all_seeds for K in numbers]  # a whole curve first
+        done = _fill(folder, wanted, split, options, on_progress)
     cells = [done[K, seed] for K in numbers for seed in all_seeds]
     rows = summarise(cells, partial(_matches, folder))
     found = {
         "corpus": {
             "documents": corpus.n_documents, "words": corpus.n_words, "tokens": corpus.n_tokens,
-            "train_documents": train.n_documents, "train_tokens": train.n_tokens,
-            "test_documents": test.n_documents, "test_tokens": test.n_tokens,
-            "scored_documents": scored.n_documents, "scored_tokens": scored.n_tokens,
+            "train_documents": split.train.n_documents, "train_tokens": split.train.n_tokens,
+            "test_documents": split.test.n_documents, "test_tokens": split.test.n_tokens,
+            "scored_documents": split.scored.n_documents, "scored_tokens": split.scored.n_tokens,
         },
         "setting": setting,
         "seeds": all_seeds,
@@ -156,33 +164,31 @@ def topic_grid(
 def _fill(
     folder: GridFolder,
     wanted: list[tuple[int, int]],
-    train: Corpus,
-    test: Corpus,
-    scored: Corpus,
+    split: Split,
     options: dict[str, Any],
     on_progress: Callable[[dict[str, Any]], Any] | None,
 ) -> dict[tuple[int, int], dict[str, Any]]:
     """Compute the cells that are missing; return all."""
-    max_iter, judging = options["max_iter"], ("particles", "random_state", "n_jobs")
+    max_iter = options["max_iter"]
     done = {place: cell for place in wanted if (cell := folder.cell(*place)) is not None}
     for K, seed in wanted:
         if (K, seed) in done:
             continue
-        tell = partial(
-            _tell, on_progress, max_iter,
+        report = partial(
+            _report, on_progress, max_iter,
             {"cell": 1 + len(done), "cells": len(wanted), "topics": K, "seed": seed},
             {k: statistics.fmean(c["seconds"] for c in done.values() if c["topics"] == k)
              for k in {k for k, _ in done}},
             [k for k, s in wanted if (k, s) not in done and (k, s) != (K, seed)],
         )  # fmt: skip
         place = folder.model(K, seed)
-        model = _train(train, K, seed, place, tell, options)
+        model = _train(split.train, K, seed, place, report, options)
         model.save(place, force=True)
         trained = model.trace[-1]["seconds"]
-        tell("scoring", max_iter, trained)
+        report("scoring", max_iter, trained)
         begin = perf_counter()
         cell = {"topics": K, "seed": seed, "model": f"models/{place.name}"}
-        cell |= _judge(model, train, test, scored, *(options[name] for name in judging))
+        cell |= _score(model, split, options)
         seconds = trained + perf_counter() - begin
         cell |= {"train_seconds": trained, "seconds": seconds, "version": __version__}
         folder.keep(cell)
@@ -190,10 +196,8 @@ def _fill(
     return done
 
 
-def split_documents(
-    corpus: Corpus, test_share: float, max_scored: int, seed: int
-) -> tuple[Corpus, Corpus, Corpus]:
-    """Return documents to train on, those held out, and those of them scored left to right."""
+def split_documents(corpus: Corpus, test_share: float, max_scored: int, seed: int) -> Split:
+    """Hold out a share of the documents at random, and draw at most so many of them to score."""
     try:
         train, test = corpus.split(test_share, seed)
     except InputError:
@@ -204,7 +208,7 @@ def split_documents(
         ) from None
     filled = np.flatnonzero(np.diff(test.doc_ptr))
     order = np.argsort(bits(key(seed, 1, Purpose.SPLIT), filled))
-    return train, test, test.select(np.sort(filled[order[:max_scored]]))
+    return Split(train, test, test.select(np.sort(filled[order[:max_scored]])))
 
 
 def seconds_left(
@@ -212,34 +216,18 @@ def seconds_left(
 ) -> float:
     """Guess the seconds until all cells are done.
 
-    Parameters
-    ----------
-    topics : int
-        Of the cell at work.
-    share : float
-        How much of its training is done.
-    spent : float
-        Seconds of it.
-    timed : dict of int to float
-        Seconds of finished cells, by their number of topics.
-    left : sequence of int
-        Numbers of topics of the cells to come.
-
-    Returns
-    -------
-    float
-        Cells take the time of those with the same number of topics, or of the nearest one, times
-        the root of the quotient.
+    `share` of the training of the cell at work took `spent` seconds. The cells that are `left`
+    take the time of finished ones (`timed`) with the same number of topics, or of the nearest one,
+    times the root of the quotient.
     """
-    whole = spent / share
-    known = {topics: whole} | timed
+    known = {topics: spent / share} | timed
     nearest = {k: min(known, key=lambda n: abs(math.log(n / k))) for k in left}
     return max(0.0, known[topics] - spent) + sum(
         known[nearest[k]] * math.sqrt(k / nearest[k]) for k in left
     )
 
 
-def _tell(
+def _report(
     on_progress: Callable[[dict[str, Any]], Any] | None,
     sweeps: int,
     place: dict[str, int],
@@ -260,13 +248,14 @@ def _train(
     K: int,
     seed: int,
     kept: Path,
-    tell: Callable[..., None],
+    report: Callable[..., None],
     options: dict[str, Any],
 ) -> TopicModel:
+    """Train a model, or resume its training from the checkpoint in its folder."""
     from polyaurn.estimator.lda import LDA
 
     def after_sweep(state: Any, info: Info) -> None:
-        tell("training", info.sweep, info.seconds)
+        report("training", info.sweep, info.seconds)
 
     taken = ("max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "n_jobs", "device")
     lda = LDA(
@@ -281,31 +270,26 @@ def _train(
         except DeviceError as error:
             raise DeviceError(
                 error.what,
-                "Models that are finished are kept, and so is the last checkpoint of this one; go "
-                "on by doing the same again with device='cpu' (--device cpu).",
+                "Models that are finished are kept, and so is the last checkpoint of this one; "
+                "repeat the call with device='cpu' (--device cpu) to resume.",
             ) from error
     return model
 
 
-def _judge(
-    model: TopicModel,
-    train: Corpus,
-    test: Corpus,
-    scored: Corpus,
-    particles: int,
-    seed: int,
-    n_jobs: int | None,
-) -> dict[str, Any]:
+def _score(model: TopicModel, split: Split, options: dict[str, Any]) -> dict[str, Any]:
+    """Measure a model; a measure that is not defined for it is None."""
     from polyaurn.evaluate import coherence, diversity, document_completion, left_to_right
 
-    held_out = left_to_right(model, scored, particles, random_state=seed, n_jobs=n_jobs)
-    completion = document_completion(model, test, random_state=seed, n_jobs=n_jobs)
+    particles = options["particles"]
+    how: dict[str, Any] = {name: options[name] for name in ("random_state", "n_jobs")}
+    held_out = left_to_right(model, split.scored, particles, **how)
+    completion = document_completion(model, split.test, **how)
     listed = model.topics(10)
     top = [topic for topic in listed if len(topic) > 1]
     coherent = [
         value
         for i in range(0, len(top), TOPICS_AT_ONCE)
-        for value in coherence(top[i : i + TOPICS_AT_ONCE], train, "c_npmi").tolist()
+        for value in coherence(top[i : i + TOPICS_AT_ONCE], split.train, "c_npmi").tolist()
     ]
     return {
         "held_out": held_out.per_token,
@@ -330,7 +314,7 @@ def _matches(folder: GridFolder, K: int, seeds: list[int]) -> list[float]:
             counts.append(load(place).topic_word_counts)
         except InputError as error:
             raise InputError(
-                f"{error} Or delete the folder '{place}' and run the sweep again, which then "
-                "trains this model anew."
+                f"{error} Or delete the folder '{place}' and repeat the call, which then trains "
+                "this model again."
             ) from None
     return [float(match_topics(p, q)[1].mean()) for p, q in combinations(counts, 2)]

@@ -1,4 +1,4 @@
-"""The page of a sweep over numbers of topics: one HTML file that works offline, and its table."""
+"""The page of a topic grid: one HTML file that works offline, and its table."""
 
 import csv
 import io
@@ -9,20 +9,20 @@ from typing import Any
 
 from polyaurn.files.atomic import write_text
 from polyaurn.pages.charts import line_chart
-from polyaurn.pages.parts import STYLE
+from polyaurn.pages.parts import charts_in_a_row, page
 from polyaurn.studies.topic_grid.summary import MEASURES
 
 TITLES = {
-    "held_out": "Held-out log likelihood a token",
-    "completion": "Completion, log likelihood a token",
+    "held_out": "Held-out log likelihood per token",
+    "completion": "Completion, log likelihood per token",
     "coherence": "Coherence of top words",
     "diversity": "Diversity of top words",
     "stability": "Stability between seeds",
 }
 ABOUT = {
     "held_out": "How probable the held-out documents are, by the left-to-right estimate. It says "
-    "how well a model foretells words; readers may still prefer another number.",
-    "completion": "How well half of the words of a held-out document foretell the other half. "
+    "how well a model predicts words; readers may still prefer another number.",
+    "completion": "How well half of the words of a held-out document predict the other half. "
     "Cheaper, on all held-out documents, and not the probability of a document.",
     "coherence": "Mean over topics of NPMI, from -1 to 1: whether the ten top words of a topic "
     "occur in the same training documents. It says nothing about topics that resemble each other.",
@@ -41,40 +41,20 @@ COLUMNS = {
     "seconds": ("seconds", 1),
 }
 PANELS = ("held_out", "coherence", "diversity", "stability")
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>How many topics</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{style}</style></head><body>
-<h1>How many topics</h1>
-<p>{facts}</p>
+_BODY = """<p>{facts}</p>
 <table><tr><th>topics</th><th>seeds</th>{heads}</tr>{rows}</table>
 <p class="small">{reading}</p>
-<div class="charts">{charts}</div>
+{charts}
 <p class="small">{rings}</p>
 <h2>What each measure says, and where it is highest</h2>
 <dl>{measures}</dl>
 <p class="small">{rule} No measure here asks what the topics are for: read the topics of the
 models that do well, with <code>polyaurn topics {folder}/models/NAME</code>, before you
-choose.</p>
-</body></html>
-"""
+choose.</p>"""
 
 
 def render(found: dict[str, Any], folder: str) -> str:
-    """Make the page of a sweep.
-
-    Parameters
-    ----------
-    found : dict
-        As `polyaurn.topic_grid` returns it.
-    folder : str
-        Where the models are, as users call it.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return the page of a grid; `folder` is where its models are, as users call it."""
     corpus, setting, seeds = (found[name] for name in ("corpus", "setting", "seeds"))
     several = len(seeds) > 1
     versions = ", ".join(sorted({cell["version"] for cell in found["cells"]}))
@@ -89,7 +69,7 @@ def render(found: dict[str, Any], folder: str) -> str:
         "Means over seeds; &plusmn; is the standard deviation between seeds, for stability between "
         "pairs of seeds. "
         if several
-        else "One seed: how much chance matters cannot be told. "
+        else "One seed: how much results vary between seeds is not known. "
     )
     reading += (
         "Bold: the highest, and all that equal it. Seconds: of a model, training and scoring. "
@@ -97,24 +77,24 @@ def render(found: dict[str, Any], folder: str) -> str:
         f"{corpus['scored_documents']:,} of the documents held out ({corpus['scored_tokens']:,} "
         f"tokens); {_monte_carlo(found['cells'])}"
     )
-    return _PAGE.format(
-        style=STYLE + "dd { margin-bottom: .6em; }",
+    body = _BODY.format(
         facts=facts,
         heads="".join(f"<th>{COLUMNS[name][0]}</th>" for name in COLUMNS),
         rows="".join(_row(row, found["best"]) for row in found["topics"]),
         reading=reading,
-        charts="".join(f"<div>{_chart(found, name)}</div>" for name in PANELS),
+        charts=charts_in_a_row(_chart(found, name) for name in PANELS),
         rings="Lines: means. Rings: single seeds; of stability, pairs of seeds." if several else "",
         measures="".join(
             f"<dt><b>{TITLES[name]}</b></dt><dd>{ABOUT[name]} {_verdict(found, name)}</dd>"
             for name in MEASURES
         ),
-        rule="A number of topics is said to equal the highest if its mean is lower by no more "
+        rule="A number of topics counts as equal to the highest if its mean is lower by no more "
         "than the larger of the two standard deviations; with few seeds that is a rough guide."
         if several
         else "",
         folder=escape(folder),
     )
+    return page("How many topics", body, "dd { margin-bottom: .6em; }")
 
 
 def _number(value: float | str) -> str:
@@ -176,10 +156,11 @@ def _verdict(found: dict[str, Any], name: str) -> str:
     said = f"Highest with {top:,} topics{edges.get(top, '')}"
     if equal is None:
         why = "two seeds are one pair" if name == "stability" else "there is one seed"
-        return f"{said}; {why}, so that nothing tells how much of a difference is chance."
+        return f"{said}; {why}, so that differences cannot be compared with random variation."
     if not equal:
         return f"{said}; no other equals it within the spread between seeds."
-    return f"{said}; within the spread between seeds, {_listed(equal)} cannot be told from it."
+    others = _listed(equal)
+    return f"{said}; within the spread between seeds, {others} cannot be distinguished from it."
 
 
 def _listed(numbers: list[int]) -> str:
@@ -200,24 +181,10 @@ def table(found: dict[str, Any]) -> list[list[Any]]:
     return rows
 
 
-def write_page(found: dict[str, Any], folder: Path) -> Path:
-    """Write the page, the table as CSV and all numbers as JSON.
-
-    Parameters
-    ----------
-    found : dict
-        As `polyaurn.topic_grid` returns it.
-    folder : Path
-        Where ``sweep.html``, ``sweep.csv`` and ``sweep.json`` go.
-
-    Returns
-    -------
-    Path
-        The page.
-    """
+def write_page(found: dict[str, Any], folder: Path) -> None:
+    """Write ``sweep.html``, the table as ``sweep.csv`` and all numbers as ``sweep.json``."""
     lines = io.StringIO()
     csv.writer(lines, lineterminator="\n").writerows(table(found))
     write_text(folder / "sweep.json", json.dumps(found, indent=1) + "\n")
     write_text(folder / "sweep.csv", lines.getvalue())
     write_text(folder / "sweep.html", render(found, str(folder)))
-    return folder / "sweep.html"

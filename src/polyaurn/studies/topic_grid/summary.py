@@ -1,4 +1,4 @@
-"""A sweep over numbers of topics in brief: means, spreads, and which number is best by what."""
+"""A topic grid in brief: means, spreads, and which number of topics is best by each measure."""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -10,21 +10,11 @@ MEASURES = ("held_out", "completion", "coherence", "diversity", "stability")
 def summarise(
     cells: Sequence[dict[str, Any]], matches: Callable[[int, list[int]], list[float]]
 ) -> list[dict[str, Any]]:
-    """Return a row for each number of topics.
+    """Return a row for each number of topics, from the records of its cells.
 
-    Parameters
-    ----------
-    cells : sequence of dict
-        A record for each number of topics and seed, as `polyaurn.topic_grid` makes them.
-    matches : callable
-        ``(topics, seeds) -> list``: how well topics match, for each pair of seeds.
-
-    Returns
-    -------
-    list of dict
-        "topics", "seeds", "matches" (one for each pair of seeds), and of each measure the mean and
-        the spread, the standard deviation over seeds (of stability: over pairs of seeds), None
-        where there is but one value.
+    A row has "topics", "seeds", "matches" (one for each pair of seeds, from ``matches(topics,
+    seeds)``), and for each measure the mean and the spread: the standard deviation over seeds, for
+    stability over pairs of seeds; None where there is only one value.
     """
     rows = []
     for K in sorted({cell["topics"] for cell in cells}):
@@ -48,16 +38,8 @@ def _mean_and_spread(values: list[float]) -> dict[str, float | None] | None:
 def best(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return which number of topics has the highest mean of each measure, and which equal it.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        From `summarise`.
-
-    Returns
-    -------
-    dict of str to dict
-        "topics", and "equal": numbers whose mean is lower by no more than the larger spread of the
-        two, or None where there are no spreads. None for a measure without values.
+    "equal" lists the numbers whose mean is lower by no more than the larger spread of the two, or
+    is None where there are no spreads. A measure without values has None.
     """
     found: dict[str, Any] = {}
     for name in MEASURES:

@@ -3,8 +3,7 @@
 import statistics
 from typing import Any
 
-from polyaurn.pages.charts import line_chart
-from polyaurn.studies.paper.figures.traces import mean_curve
+from polyaurn.studies.paper.figures.traces import Curve, mean_curve, trace_chart
 from polyaurn.studies.paper.plan import LIGHT, PARTLY, SPARSE, URN
 from polyaurn.studies.paper.results import Figure, Measured, Results, Table
 
@@ -41,13 +40,8 @@ def make(results: Results) -> Figure:
             },
         }  # fmt: skip
         rows.append(row)
-        charts[f"k{K}"] = line_chart(
-            {n: list(zip(c["seconds"], c["level"], strict=True)) for n, c in curves.items()},
-            title=f"{results.plan.main}, K = {K:,}: algorithms by time", x_label="seconds",
-            y_label="log posterior a token", key=True,
-            points=[(c["seconds"][-1], c["level"][-1]) for c in curves.values()],
-            y_from=min((c["level"][len(c["level"]) // 10] for c in curves.values()), default=None),
-        )  # fmt: skip
+        title = f"{results.plan.main}, K = {K:,}: algorithms by time"
+        charts[f"k{K}"] = trace_chart(curves, "seconds", title)
     listed = [
         [f"{row['topics']:,}", name, s["law"], str(s["seeds"]), f"{1e3 * s['sweep_seconds']:,.1f}",
          f"{s['end']:.4f}", _seconds(s["seconds_to_level"])]
@@ -59,18 +53,18 @@ def make(results: Results) -> Figure:
         "and at K = 1000, on the New York Times.",
         _found(rows),
         charts,
-        [Table(("K", "algorithm", "law", "seeds", "ms a sweep",
-                "log posterior a token at the end", "seconds to the common level"), listed)],
+        [Table(("K", "algorithm", "posterior", "seeds", "ms per sweep",
+                "log posterior per token at the end", "seconds to the common level"), listed)],
         {"rows": rows},
         f"Corpus {results.plan.main}, {results.plan.threads} threads, all from random topics with "
-        "their aids off but for our default. The common level is the lowest of the levels that "
+        "burn-in aids off except in our default. The common level is the lowest of the levels that "
         "the four reach at the end of their sweeps; times to it are interpolated. AD-LDA on "
-        "several threads is approximate; Light takes two pairs of proposals a token and is made "
+        "several threads is approximate; Light takes two pairs of proposals per token and is made "
         "exact on one thread, which costs it time.",
     )  # fmt: skip
 
 
-def time_to(curve: dict[str, list[float]], level: float) -> float | None:
+def time_to(curve: Curve, level: float) -> float | None:
     """Return when a curve first has a level, by interpolation; None if it never has."""
     before = None
     for seconds, now in zip(curve["seconds"], curve["level"], strict=True):

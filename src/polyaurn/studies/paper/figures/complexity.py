@@ -1,11 +1,12 @@
-"""The complexity claim: work of a token against min(K_d, K_v), and its growth."""
+"""The complexity claim: work per token against min(K_d, K_v), and its growth."""
 
 from typing import Any
 
 import numpy as np
 
+from polyaurn.backends.registry import BACKENDS
 from polyaurn.pages.charts import line_chart
-from polyaurn.studies.paper.results import Figure, Results, Table, median
+from polyaurn.studies.paper.results import Figure, Results, Table, lines_chart, median
 
 
 def make(results: Results) -> Figure:
@@ -17,8 +18,9 @@ def make(results: Results) -> Figure:
             study = measured
         elif cell.corpus is not None:
             runs.setdefault((cell.corpus.key, cell.topics), []).append(measured)
-    on_gpu = results.plan.device == "gpu"
-    threads, unit = (1, "ns a token") if on_gpu else (results.plan.threads, "ns of core a token")
+    on_threads = BACKENDS[results.plan.device].on_threads
+    threads = results.plan.threads if on_threads else 1
+    unit = "core ns per token" if on_threads else "ns per token"
     rows = [
         {
             "corpus": corpus, "topics": K, "counted": median(found, "work_per_token"),
@@ -33,7 +35,7 @@ def make(results: Results) -> Figure:
     charts, parts = dict[str, str](), list[str]()
     tables = [
         Table(
-            ("corpus", "K", "work of a token, counted", "mean min(K_d, K_v)", "mean K_d",
+            ("corpus", "K", "work per token, counted", "mean min(K_d, K_v)", "mean K_d",
              "mean K_v", "tokens with K_v < K_d", f"z, {unit}"),
             [[r["corpus"], f"{r['topics']:,}", f"{r['counted']:.2f}", f"{r['minimum']:.2f}",
               f"{r['K_d']:.1f}", f"{r['K_v']:.1f}", f"{r['shorter']:.0%}",
@@ -41,12 +43,10 @@ def make(results: Results) -> Figure:
         )
     ]  # fmt: skip
     if rows:
-        charts["time"] = line_chart(
+        charts["time"] = lines_chart(
             {corpus: [(r["minimum"], r["nanoseconds"]) for r in rows if r["corpus"] == corpus]
              for corpus in dict.fromkeys(r["corpus"] for r in rows)},
-            title="z time against work", x_label="mean min(K_d, K_v)", y_from=0.0,
-            y_label=unit, points=[(r["minimum"], r["nanoseconds"]) for r in rows],
-            key=True,
+            title="z time against work", x_label="mean min(K_d, K_v)", y_from=0.0, y_label=unit,
         )  # fmt: skip
         worst = max(abs(r["counted"] / r["minimum"] - 1.0) for r in rows)
         parts.append(f"Counted work and the mean of min(K_d, K_v) differ by at most {worst:.1%}.")
@@ -62,12 +62,12 @@ def make(results: Results) -> Figure:
         charts["growth"] = line_chart(
             {name: [(float(row["N"]), row["work"]) for row in g["rows"]]
              for name, g in data["growth"].items()},
-            title="Work of a token as the corpus grows, V = 12 N^0.5", x_label="tokens N",
-            y_label="work of a token", log_x=True, y_from=0.0, key=True,
+            title="Work per token as the corpus grows, V = 12 N^0.5", x_label="tokens N",
+            y_label="work per token", log_x=True, y_from=0.0, key=True,
         )  # fmt: skip
         tables.append(
             Table(
-                ("topics", "N", "V", "K", "work of a token"),
+                ("topics", "N", "V", "K", "work per token"),
                 [[name, f"{row['N']:,}", f"{row['V']:,}", f"{row['K']:,}", f"{row['work']:.2f}"]
                  for name, g in data["growth"].items() for row in g["rows"]],
             )
@@ -84,7 +84,7 @@ def make(results: Results) -> Figure:
         charts,
         tables,
         data,
-        "Counted in the kernel during the last sweep, and apart from it from the state after that "
+        "Counted in the kernel during the last sweep, and independently from the state after that "
         "sweep. The kernel counts the minimum but often walks the word's whole column, which is "
         "faster in practice; so the time is compared with the work, too. Growth is on generated "
         "corpora, K = 100 or gamma = 12.",

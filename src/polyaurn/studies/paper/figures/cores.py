@@ -4,16 +4,16 @@ from typing import Any
 
 from polyaurn.pages.charts import line_chart
 from polyaurn.studies.paper.plan import PARTLY, SCALES, SPARSE, URN
-from polyaurn.studies.paper.results import Figure, Measured, Results, Table, median
+from polyaurn.studies.paper.results import Figure, Measured, Results, Table, lines_chart, median
 
-ALONE = (URN, PARTLY, SPARSE)
+ON_ONE_CORE = (URN, PARTLY, SPARSE)
 
 
 def make(results: Results) -> Figure:
     """Compare one core, and count cores."""
     plan = results.plan
     times: dict[tuple[int, int], list[Measured]] = {}
-    alone: dict[int, dict[str, list[Measured]]] = {}
+    on_one_core: dict[int, dict[str, list[Measured]]] = {}
     size = SCALES[plan.scale]
     for cell, measured in results.of("cores").items():
         assert cell.corpus is not None
@@ -21,12 +21,12 @@ def make(results: Results) -> Figure:
         if cell.sampler == URN and corpus == plan.main and K in size.scaling:
             times.setdefault((K, cell.threads), []).append(measured)
         if cell.threads == 1 and corpus == plan.least and K in size.single:
-            alone.setdefault(K, {}).setdefault(cell.sampler, []).append(measured)
+            on_one_core.setdefault(K, {}).setdefault(cell.sampler, []).append(measured)
     single = [
         {"corpus": plan.least, "topics": K, "samplers": {
             name: median(runs[name], "sweep_seconds")
-            for name in ALONE if name in runs}}
-        for K, runs in sorted(alone.items())
+            for name in ON_ONE_CORE if name in runs}}
+        for K, runs in sorted(on_one_core.items())
     ]  # fmt: skip
     scaling = [_scaling(plan.main, K, times) for K in sorted({K for K, _ in times})]
     return Figure(
@@ -61,12 +61,11 @@ def _charts(single: list[dict[str, Any]], scaling: list[dict[str, Any]]) -> dict
         lines = {
             name: [(float(r["topics"]), 1e3 * r["samplers"][name]) for r in single
                    if name in r["samplers"]]
-            for name in ALONE
+            for name in ON_ONE_CORE
         }  # fmt: skip
-        charts["single"] = line_chart(
+        charts["single"] = lines_chart(
             lines, title=f"{single[0]['corpus']}: one core", x_label="topics K",
-            y_label="ms a sweep", y_from=0.0, log_x=True, key=True,
-            points=[p for line in lines.values() for p in line],
+            y_label="ms per sweep", y_from=0.0, log_x=True,
         )  # fmt: skip
     for row in scaling:
         if row["speedup"]:
@@ -82,7 +81,7 @@ def _charts(single: list[dict[str, Any]], scaling: list[dict[str, Any]]) -> dict
 def _tables(single: list[dict[str, Any]], scaling: list[dict[str, Any]]) -> list[Table]:
     rows = [
         [f"{r['topics']:,}", *(f"{1e3 * r['samplers'][n]:,.1f}" if n in r["samplers"] else "–"
-                               for n in ALONE)]
+                               for n in ON_ONE_CORE)]
         for r in single
     ]  # fmt: skip
     more = [
@@ -93,8 +92,8 @@ def _tables(single: list[dict[str, Any]], scaling: list[dict[str, Any]]) -> list
         for i, (n, s) in enumerate(zip(r["cores"], r["sweep_seconds"], strict=True))
     ]  # fmt: skip
     return [
-        Table(("K, one core", *(f"{name}, ms a sweep" for name in ALONE)), rows),
-        Table(("K", "cores", "ms a sweep", "speedup", "efficiency"), more),
+        Table(("K, one core", *(f"{name}, ms per sweep" for name in ON_ONE_CORE)), rows),
+        Table(("K", "cores", "ms per sweep", "speedup", "efficiency"), more),
     ]
 
 
@@ -103,7 +102,7 @@ def _found(single: list[dict[str, Any]], scaling: list[dict[str, Any]]) -> str:
     for row in single:
         ours = row["samplers"].get(URN)
         others = [f"{row['samplers'][n] / ours:.2f} times as long with {n}"
-                  for n in ALONE[1:] if ours and n in row["samplers"]]  # fmt: skip
+                  for n in ON_ONE_CORE[1:] if ours and n in row["samplers"]]  # fmt: skip
         if others:
             parts.append(f"On one core at K = {row['topics']:,} a sweep takes {', '.join(others)}.")
     for row in scaling:

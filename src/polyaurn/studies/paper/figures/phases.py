@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from polyaurn.pages.charts import line_chart
 from polyaurn.studies.paper.plan import PARTLY, URN
-from polyaurn.studies.paper.results import Figure, Results, Table, median, pairs, ratio
+from polyaurn.studies.paper.results import Figure, Results, Table, lines_chart, median, pairs, ratio
 
 
 def make(results: Results) -> Figure:
@@ -33,10 +32,9 @@ def make(results: Results) -> Figure:
                 step: [(float(r["topics"]), 100.0 * r[field]) for r in mine]
                 for step, field in zip(("Phi", "z"), fields, strict=True)
             }
-            charts[f"{corpus}-{name}"] = line_chart(
+            charts[f"{corpus}-{name}"] = lines_chart(
                 lines, title=f"{corpus}: runtime, {title}", x_label="topics K", y_label="percent",
-                y_from=0.0, log_x=True, points=[p for line in lines.values() for p in line],
-                key=True,
+                y_from=0.0, log_x=True,
             )  # fmt: skip
     listed = [
         [r["corpus"], f"{r['topics']:,}", f"{r['phi_ratio']:.1%}", f"{1 / r['phi_ratio']:.1f}",

@@ -8,7 +8,7 @@ from polyaurn.studies.paper.plan import BOTH, PARTLY, URN
 from polyaurn.studies.paper.results import Figure, Results, Table, counted, pairs, spread
 
 MEASURES = {
-    "held_out": "held-out log likelihood a token",
+    "held_out": "held-out log likelihood per token",
     "coherence": "coherence on held-out documents",
 }
 

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from polyaurn.pages.charts import line_chart
 from polyaurn.studies.paper.corpora import LIMIT
 from polyaurn.studies.paper.plan import PARTLY, SCALES, URN
-from polyaurn.studies.paper.results import Figure, Results, Table, median, pairs, ratio
+from polyaurn.studies.paper.results import Figure, Results, Table, lines_chart, median, pairs, ratio
 
 QUESTIONS = {
     "limit": "rare-word limit",
@@ -48,10 +47,9 @@ def make(results: Results) -> Figure:
                 name: [(float(r["value"]), 1e3 * r[field]) for r in rows]
                 for name, field in ((URN, "urn_seconds"), (PARTLY, "partly_seconds"))
             }
-            charts[question] = line_chart(
-                lines, title=f"{place}: by {title}", x_label=title, y_label="ms a sweep",
-                y_from=0.0, log_x=True, points=[p for line in lines.values() for p in line],
-                key=True,
+            charts[question] = lines_chart(
+                lines, title=f"{place}: by {title}", x_label=title, y_label="ms per sweep",
+                y_from=0.0, log_x=True,
             )  # fmt: skip
     listed = [
         [title, f"{r['value']:,}", f"{r['words']:,}", f"{r['tokens']:,}",
@@ -69,12 +67,12 @@ def make(results: Results) -> Figure:
         "for high vocabulary sizes and lower rare-word limits.",
         _found(asked),
         charts,
-        [Table(("changed", "value", "V", "N", "urn, ms a sweep", "partially collapsed, ms a sweep",
-                "ratio", "ratio of z alone"), listed)],
+        [Table(("changed", "value", "V", "N", "urn, ms per sweep",
+                "partially collapsed, ms per sweep", "ratio", "ratio of z"), listed)],
         asked,
         f"Corpus {plan.sparse}, {whole:.0%} of its documents, K = {SCALES[plan.scale].sparse:,}, "
         "median sweep of the second half of short chains from random topics. Vocabularies hold "
-        "the words of highest TF-IDF; data sizes are shares of the documents, drawn by chance "
+        "the words of highest TF-IDF; data sizes are shares of the documents, drawn at random "
         f"before the rare-word limit of {LIMIT}.{left}",
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from polyaurn.pages.charts import line_chart
 from polyaurn.studies.paper.plan import BOTH, PARTLY, URN
 from polyaurn.studies.paper.results import Figure, Measured, Results, Table, pairs, spread
 
+Curve = dict[str, list[float]]
 SETTLED = 0.1  # share of the sweeps before which curves are not compared
 
 
@@ -21,12 +22,8 @@ def make(results: Results) -> Figure:
         rows.append(row)
         place = f"{row['corpus']}, K = {cell.topics:,}"
         charts |= {
-            f"{row['corpus']}-k{cell.topics}-{x}": line_chart(
-                {name: list(zip(c[x], c["level"], strict=True)) for name, c in curves.items()},
-                title=f"{place}: by {'time' if x == 'seconds' else 'iteration'}",
-                x_label=x, y_label="log posterior a token", key=True,
-                points=[(c[x][-1], c["level"][-1]) for c in curves.values()],
-                y_from=min(c["level"][len(c["level"]) // 10] for c in curves.values()),
+            f"{row['corpus']}-k{cell.topics}-{x}": trace_chart(
+                curves, x, f"{place}: by {'time' if x == 'seconds' else 'iteration'}"
             )
             for x in ("seconds", "sweeps")
         }  # fmt: skip
@@ -42,18 +39,28 @@ def make(results: Results) -> Figure:
         _found(rows),
         charts,
         [Table(("corpus", "K", "sweeps", "seeds", "time, partially collapsed / urn",
-                "urn minus partially collapsed at the end, a token", "spread between seeds",
+                "urn minus partially collapsed at the end, per token", "spread between seeds",
                 "largest gap, of the climb"), listed)],
         {"rows": rows},
         "Means over seeds; rings mark the end of the sweeps asked for. Burn-in aids are off: "
-        "random start, one Phi a sweep. Time is that of sampling, log posteriors left out. The "
+        "random start, one Phi per sweep. Time is that of sampling, log posteriors left out. The "
         "gap is the largest difference of the two mean curves after the first tenth of the "
         "sweeps, as a share of the partially collapsed curve's climb from its first point.",
     )  # fmt: skip
 
 
-def mean_curve(runs: list[Measured]) -> dict[str, list[float]]:
-    """Return sweeps, median seconds and mean log posterior a token over seeds."""
+def trace_chart(curves: dict[str, Curve], x: str, title: str) -> str:
+    """Draw log posteriors against time or sweeps, from where a tenth of the points is passed."""
+    return line_chart(
+        {name: list(zip(c[x], c["level"], strict=True)) for name, c in curves.items()},
+        title=title, x_label=x, y_label="log posterior per token", key=True,
+        points=[(c[x][-1], c["level"][-1]) for c in curves.values()],
+        y_from=min((c["level"][len(c["level"]) // 10] for c in curves.values()), default=None),
+    )  # fmt: skip
+
+
+def mean_curve(runs: list[Measured]) -> Curve:
+    """Return sweeps, median seconds and mean log posterior per token over seeds."""
     columns = list(zip(*(run["points"] for run in runs), strict=True))
     return {
         "sweeps": [column[0][0] for column in columns],

@@ -3,7 +3,8 @@
 The target is a T distribution on the plane, mean 0, unit scales and correlation rho. The collapsed
 sampler draws one coordinate given the other, each from a T distribution with 5 degrees of freedom.
 The uncollapsed one draws the scale Phi given z, then both coordinates at once. The formulas are
-the paper's, which belong to a joint law with 4 degrees of freedom (the conditionals then have 5).
+the paper's, which belong to a joint distribution with 4 degrees of freedom (the conditionals then
+have 5).
 """
 
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 from polyaurn.base.arrays import F64
 from polyaurn.evaluate.diagnostics import effective_sample_size
 
-DEGREES = 4.0  # of the joint law
+DEGREES = 4.0  # of freedom, of the joint distribution
 CORRELATIONS = (0.9, 0.99, 0.999)
 
 
@@ -56,20 +57,9 @@ def uncollapsed(rho: float, n: int, rng: np.random.Generator) -> F64:
 
 
 def study(n: int = 20_000, seed: int = 0) -> dict[str, Any]:
-    """Compare the two samplers by effective sample size.
+    """Compare the two samplers, each of n iterations, by effective sample size.
 
-    Parameters
-    ----------
-    n : int
-        Iterations of each chain.
-    seed : int
-        Of the random numbers.
-
-    Returns
-    -------
-    dict
-        For each rho: effective sample sizes of z_1 and of its square, and the first 25 points of
-        each path.
+    For each rho there are the sizes of z_1 and of its square, and the first 25 points of each path.
     """
     result: dict[str, Any] = {"study": "appendix-a", "iterations": n, "seed": seed, "rows": []}
     for rho in CORRELATIONS:

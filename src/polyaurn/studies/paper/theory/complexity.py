@@ -25,34 +25,19 @@ LENGTH = 80.0
 def study(
     sizes: tuple[int, ...] = (2**13, 2**15, 2**17, 2**19, 2**21), n_sweeps: int = 60, seed: int = 0
 ) -> dict[str, Any]:
-    """Count the work of a token as the corpus grows.
+    """Count the work per token as the corpus grows to each of several numbers of tokens.
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        Numbers of tokens.
-    n_sweeps : int
-        Sweeps of each chain; the last tenth is averaged.
-    seed : int
-        Of corpora and chains.
-
-    Returns
-    -------
-    dict
-        Rows with N, V, K, the counted work of a token, the means over tokens of K_d and of K_v,
-        and fitted exponents of the total work in N.
+    Rows have N, V, K, the counted work per token and the means over tokens of K_d and of K_v, over
+    the last tenth of the sweeps; the exponents of the total work in N are fitted.
     """
     rules: dict[str, Callable[[int], int]] = {
         "K fixed": lambda N: FIXED_TOPICS,
         "K = gamma ln(1 + N/gamma)": lambda N: round(GAMMA * math.log1p(N / GAMMA)),
     }
     result: dict[str, Any] = {
-        "study": "complexity",
-        "heaps": {"xi": XI, "psi": PSI},
-        "gamma": GAMMA,
-        "sweeps": n_sweeps,
-        "rules": {},
-    }
+        "study": "complexity", "heaps": {"xi": XI, "psi": PSI}, "gamma": GAMMA,
+        "sweeps": n_sweeps, "rules": {},
+    }  # fmt: skip
     for name, rule in rules.items():
         rows = []
         for N in sizes:
@@ -75,16 +60,21 @@ def _measure(corpus: Any, K: int, n_sweeps: int, seed: int) -> dict[str, float]:
     last: list[tuple[float, float, float]] = []
     for state, info in sweeps(corpus, K, random_state=seed, max_iter=n_sweeps, evaluate_every=0):
         if info.sweep > n_sweeps - max(1, n_sweeps // 10) and info.phi is not None:
-            K_v = (info.phi.last - info.phi.first)[corpus.word]
-            K_d = np.diff(doc_topic_matrix(corpus.doc_ptr, state.z, K).indptr)
-            K_d = np.repeat(K_d, np.diff(corpus.doc_ptr))
+            K_d, K_v = topics_of_tokens(corpus, state.z, info.phi, K)
             last.append((info.work_per_token, float(K_d.mean()), float(K_v.mean())))
     work, by_document, by_word = np.mean(last, axis=0).tolist()
     return {"work": work, "mean_K_d": by_document, "mean_K_v": by_word}
 
 
+def topics_of_tokens(corpus: Any, z: Any, phi: Any, K: int) -> tuple[Any, Any]:
+    """Return K_d and K_v of each token: the topics of its document, and of its word's column."""
+    K_d = np.diff(doc_topic_matrix(corpus.doc_ptr, z, K).indptr)
+    K_v = phi.last - phi.first
+    return np.repeat(K_d, np.diff(corpus.doc_ptr)), K_v[corpus.word]
+
+
 def draw(result: dict[str, Any], path: Path) -> None:
-    """Draw the work of a token against the size of the corpus."""
+    """Draw the work per token against the size of the corpus."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
@@ -94,7 +84,7 @@ def draw(result: dict[str, Any], path: Path) -> None:
             ("K", "topics K", "k:"),
             ("mean_K_v", "topics of the word, $K_v$", "s-"),
             ("mean_K_d", "topics in the document, $K_d$", "^-"),
-            ("work", "work of a token, min($K_d$, $K_v$)", "o-"),
+            ("work", "work per token, min($K_d$, $K_v$)", "o-"),
         ):
             axis.loglog(N, [row[key] for row in rule["rows"]], style, ms=4, label=label)
         axis.set(

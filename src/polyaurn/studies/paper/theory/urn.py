@@ -1,8 +1,8 @@
-"""The theorem, numerically: the Poisson Pólya urn comes to the Dirichlet as its weight grows.
+"""The theorem, numerically: the Poisson Pólya urn tends to the Dirichlet as its weight grows.
 
 A coordinate of PPU(w, F) is a / (a + b) with independent Poisson a and b of rates w F and
-w (1 - F), given that a + b is not zero. The same coordinate of Dir(w, F) is Beta. Both laws are
-computed, not simulated, so that the distances have no sampling error.
+w (1 - F), given that a + b is not zero. The same coordinate of Dir(w, F) is Beta. Both
+distributions are computed, not simulated, so that the distances have no sampling error.
 """
 
 import math
@@ -49,24 +49,14 @@ def _poisson(rate: float) -> tuple[F64, F64]:
 
 
 def distances(w: float, F: float) -> dict[str, float]:
-    """Measure a coordinate of the urn against its Beta law.
+    """Measure a coordinate of the urn, of mean F and weight w, against its Beta distribution.
 
-    Parameters
-    ----------
-    w : float
-        The weight.
-    F : float
-        The coordinate's mean.
-
-    Returns
-    -------
-    dict
-        ``levy``: the Lévy metric, the one-dimensional companion of the theorem's
-        Lévy-Prokhorov metric; ``kolmogorov``: the largest difference of distribution functions,
-        which does not shrink with the scale; ``mean`` and ``variance``: differences of moments,
-        the second relative to the Dirichlet's F (1 - F) / (w + 1). Covariances differ by the same
-        ratio as variances: given the number of balls the urn is multinomial, so that both are
-        those of the mean vector times the mean of one over the number of balls.
+    ``levy`` is the Lévy metric, the one-dimensional companion of the theorem's Lévy-Prokhorov
+    metric; ``kolmogorov`` the largest difference of distribution functions, which does not shrink
+    with the scale; ``mean`` and ``variance`` are differences of moments, the second relative to the
+    Dirichlet's F (1 - F) / (w + 1). Covariances differ by the same ratio as variances: given the
+    number of balls the urn is multinomial, so that both are those of the mean vector times the mean
+    of one over the number of balls.
     """
     x, p = urn_marginal(w, F)
     atoms, start = np.unique(x, return_index=True)
@@ -101,18 +91,10 @@ def _levy(atoms: F64, before: F64, after: F64, a: float, b: float, most: float) 
 
 
 def study(weights: Sequence[int] = WEIGHTS) -> dict[str, Any]:
-    """Measure the distance for growing weights, and fit its rate.
+    """Measure the distance for at least four growing weights, and fit its rate.
 
-    Parameters
-    ----------
-    weights : sequence of int
-        In rising order, at least four.
-
-    Returns
-    -------
-    dict
-        For each family and weight, the largest distance over the coordinates that differ, and
-        the slopes of log distance against log weight over the upper half of the weights.
+    For each family and weight there is the largest distance over the coordinates that differ; the
+    slopes are those of log distance against log weight over the upper half of the weights.
     """
     result: dict[str, Any] = {"study": "urn", "weights": list(weights), "families": {}}
     for name, F in families().items():
@@ -123,13 +105,8 @@ def study(weights: Sequence[int] = WEIGHTS) -> dict[str, Any]:
             found = [distances(float(w), float(f)) for f in some]
             top = distances(float(w), float(F.max()))
             rows.append(
-                {
-                    "weight": w,
-                    "levy": max(d["levy"] for d in found),
-                    "kolmogorov_largest_coordinate": top["kolmogorov"],
-                    "mean": max(d["mean"] for d in found),
-                    "variance": max(d["variance"] for d in found),
-                }
+                {"weight": w, "kolmogorov_largest_coordinate": top["kolmogorov"]}
+                | {key: max(d[key] for d in found) for key in ("levy", "mean", "variance")}
             )
         half = rows[len(rows) // 2 :]
         logs = np.log([row["weight"] for row in half])
