@@ -22,9 +22,9 @@ from polyaurn.backends.registry import load_kernels
 from polyaurn.base.errors import DeviceError, DeviceWarning
 from polyaurn.chain.loop import sweeps
 from polyaurn.chain.state import make_priors, on_host
+from polyaurn.files.names import CHECKPOINTS, CONFIG, TIMINGS
+from polyaurn.model.folder import TIMED
 from polyaurn.model.model import TopicModel
-from polyaurn.model.storage import CONFIG, TIMED, TIMINGS
-from polyaurn.training.checkpoints import FOLDER
 from support.gpu_fake import DRIVER, OUT_OF_MEMORY, RUNTIME, installed
 
 SETTINGS = {
@@ -209,7 +209,7 @@ def test_a_checkpoint_is_there_after_the_first_sweep(gpu, corpus, tmp_path):
 
     def look(folder):
         return lambda state, info: seen.setdefault(
-            (folder, info.sweep), len(list((tmp_path / folder / FOLDER).glob("*.json")))
+            (folder, info.sweep), len(list((tmp_path / folder / CHECKPOINTS).glob("*.json")))
         )
 
     for device in ("gpu", "cpu"):

@@ -10,7 +10,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 
 from polyaurn import LDA, Corpus, InputError, evaluate, exchange, load
 from polyaurn.chain.state import make_priors
-from polyaurn.exchange.parts import word_probabilities
+from polyaurn.model.data import word_probabilities
 
 
 @pytest.fixture(scope="module")

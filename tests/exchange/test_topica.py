@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, exchange
-from polyaurn.exchange.parts import word_probabilities
+from polyaurn.model.data import word_probabilities
 
 topica = pytest.importorskip("topica", reason="topica is not installed")
 

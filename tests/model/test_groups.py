@@ -149,7 +149,7 @@ def test_labels_that_are_refused(model):
 
 
 def test_years_and_months_may_be_strings():
-    from polyaurn.model.tables.times import as_times
+    from polyaurn.model.dates import as_times
 
     found = as_times(["1990", "1990-05", "1990-05-02", None], "timestamps")
     assert found[:3].astype("datetime64[D]").astype(str).tolist() == [

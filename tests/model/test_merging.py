@@ -7,7 +7,8 @@ import pytest
 from scipy.cluster.hierarchy import fcluster
 
 from polyaurn import LDA, Corpus, InputError, exchange, load
-from polyaurn.exchange.parts import check_belongs, word_probabilities
+from polyaurn.model.checks import check_belongs
+from polyaurn.model.data import word_probabilities
 from polyaurn.model.distance import topic_distances
 from polyaurn.model.tables.hierarchy import Hierarchy
 from polyaurn.training.keeping import keeping

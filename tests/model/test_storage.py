@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, load
-from polyaurn.model.storage import HEADER, TIMINGS, check_target, save
+from polyaurn.files.names import HEADER, TIMINGS
+from polyaurn.model.folder import check_target, save
 
 FILES = ["arrays.npz", "vocab.txt", "trace.jsonl", "doc_names.txt", TIMINGS]
 

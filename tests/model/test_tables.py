@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 from polyaurn import LDA, Corpus, InputError, TopicModel, exchange
 from polyaurn.chain.state import doc_topic_matrix, make_priors
-from polyaurn.exchange.parts import count_topics, word_probabilities
+from polyaurn.model.checks import count_topics
+from polyaurn.model.data import word_probabilities
 
 WORDS = ("crew", "goal", "moon", "moon crew", "orbit", "team", "unused")
 
@@ -263,7 +264,7 @@ def test_models_without_documents(without_documents):
         "topics_over_time": ([],), "topics_per_class": ([],),
     }  # fmt: skip
     for view, arguments in calls.items():
-        with pytest.raises(InputError, match=f"must have documents for '{view}'"):
+        with pytest.raises(InputError, match="The model must have documents. Got"):
             getattr(model, view)(*arguments)
 
 

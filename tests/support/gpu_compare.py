@@ -25,8 +25,9 @@ from polyaurn.chain.loop import _score, sweep
 from polyaurn.chain.schedule import Plan
 from polyaurn.chain.state import WHOLE, State, make_priors, on_host
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.known_words import freeze
 from polyaurn.evaluate.held_out import score_documents
-from polyaurn.model.inference import freeze, mean_counts
+from polyaurn.model.inference import mean_counts
 
 
 class Case(NamedTuple):

@@ -123,7 +123,7 @@ def train(
 
     Example: polyaurn train --config model/config.toml --out same-model
     """
-    from polyaurn.model.storage import check_target
+    from polyaurn.model.folder import check_target
     from polyaurn.training.checkpoints import read_every
 
     parameters = check_training(
@@ -171,7 +171,7 @@ def demo(
     Example: polyaurn demo --topics 20
     """
     from polyaurn.datasets import python_docs
-    from polyaurn.model.storage import check_target
+    from polyaurn.model.folder import check_target
     from polyaurn.training.progress import status
 
     parameters = check_training(topics, sweeps, seed=seed, threads=threads)

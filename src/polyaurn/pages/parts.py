@@ -1,4 +1,4 @@
-"""What pages share: their looks."""
+"""What pages share: their style, and cells of tables."""
 
 from polyaurn.pages import charts
 

@@ -11,7 +11,8 @@ from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Key
 from polyaurn.base.threads import Workers
-from polyaurn.model.inference import Known, document_ranges
+from polyaurn.corpus.known_words import Known
+from polyaurn.model.inference import document_ranges
 
 _WARPS_A_BLOCK = 4
 _BLOCK = 32 * _WARPS_A_BLOCK  # threads

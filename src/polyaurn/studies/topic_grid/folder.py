@@ -10,7 +10,8 @@ from typing import Any
 
 from polyaurn.base.errors import InputError
 from polyaurn.files.atomic import write_text
-from polyaurn.model.storage import HEADER, check_target
+from polyaurn.files.names import HEADER
+from polyaurn.model.folder import check_target
 from polyaurn.studies.folders import SETTING, agree, check_folder, read_json
 
 FORMAT = "polyaurn-sweep"
