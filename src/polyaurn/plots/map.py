@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.base.arrays import I64
 from polyaurn.base.checks import check_whole
 from polyaurn.model.data import largest_topics
 from polyaurn.model.model import fitted
@@ -37,7 +38,7 @@ def plot_map(model: Any, *, labelled: int = LABELLED, ax: Any = None) -> Any:
     """
     trained = fitted(model)
     check_whole(labelled, "labelled", 0)
-    shown = largest_topics(trained, MOST_TOPICS)
+    shown = np.sort(largest_topics(trained, MOST_TOPICS))
     sizes = trained.topic_sizes[shown]
     placed = place_topics(trained.topic_word_mass[shown], sizes)
     ax = new_axes(ax, 8.0, 6.2)
@@ -61,25 +62,27 @@ def plot_map(model: Any, *, labelled: int = LABELLED, ax: Any = None) -> Any:
         )
     for side in ax.spines.values():
         side.set_color(PALE)
-    _label(ax, trained, shown.tolist(), centre, radius, labelled)
+    _label(ax, trained, shown, centre, radius, labelled)
     return ax
 
 
-def _label(ax: Any, model: Any, topics: list[int], centre: Any, radius: Any, labelled: int) -> None:
+def _label(ax: Any, model: Any, topics: I64, centre: Any, radius: Any, labelled: int) -> None:
     """Put names beside circles and numbers into them, where they hide nothing."""
     figure = ax.figure.figure
     figure.draw_without_rendering()
     scale = ax.transData.transform([(1, 0)])[0, 0] - ax.transData.transform([(0, 0)])[0, 0]
     space = _Space(ax.get_window_extent(), ax.transData.transform(centre), radius * scale)
     points = radius * scale * 72 / figure.dpi
-    for i, k in enumerate(topics[: max(NUMBERED, labelled)]):
+    by_size = np.argsort(-model.topic_sizes[topics], kind="stable")
+    for rank, i in enumerate(by_size[: max(NUMBERED, labelled)].tolist()):
+        k = int(topics[i])
         gap = points[i] + 2
         places = [
             (gap, 0, "left", "center"), (-gap, 0, "right", "center"),
             (0, gap, "center", "bottom"), (0, -gap, "center", "top"),
         ]  # fmt: skip
         style = {"xy": centre[i], "textcoords": "offset points", "fontsize": "x-small"}
-        label = topic_label(model, k) if i < labelled else ""
+        label = topic_label(model, k) if rank < labelled else ""
         done = label and any(
             space.keep(ax.annotate(label, xytext=(dx, dy), ha=ha, va=va, **style), circles=True)
             for dx, dy, ha, va in places
