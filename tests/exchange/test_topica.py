@@ -118,7 +118,7 @@ def test_other_views_of_topica(lda, study):
     assert np.allclose(linkage[:, 2], lda.hierarchy(as_frame=False).linkage[:, 2], atol=0.02)
 
 
-def test_what_is_refused(lda, study):
+def test_what_is_rejected(lda, study):
     posterior = LDA(3, max_iter=5, verbose=False).sample_posterior(
         study[0], chains=1, draws=4, thin=1, documents=[0, 1]
     )

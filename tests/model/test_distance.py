@@ -81,7 +81,7 @@ def test_another_seed_finds_the_same_topics(medium):
         (np.full((2, 2), np.nan), np.eye(2), "'p' parameter must hold"),
     ],
 )
-def test_bad_topics_are_refused(p, q, message):
+def test_bad_topics_are_rejected(p, q, message):
     with pytest.raises(InputError, match=message):
         match_topics(p, q)
 

@@ -138,12 +138,12 @@ def test_one_value_for_each_document(model, values):
         (["2024-01-01"] * 6, "decade", "one of 'year', 'month'"),
     ],
 )
-def test_times_that_are_refused(model, times, bins, message):
+def test_times_that_are_rejected(model, times, bins, message):
     with pytest.raises(InputError, match=message):
         model.topics_over_time(times, bins)
 
 
-def test_labels_that_are_refused(model):
+def test_labels_that_are_rejected(model):
     with pytest.raises(InputError, match="'labels' parameter must have a string or a number"):
         model.topics_per_class([[1], [2], [1], [2], [1], [2]])
 

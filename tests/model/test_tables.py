@@ -236,7 +236,7 @@ def test_similar_documents(trained, hand):
         ({"document": 0, "n": 0}, "'n' parameter"),
     ],
 )
-def test_similar_documents_refuses(hand, options, message):
+def test_similar_documents_rejects(hand, options, message):
     with pytest.raises(InputError, match=message):
         hand[0].similar_documents(**options)
 

@@ -223,7 +223,7 @@ def test_many_topics_are_cut_to_the_largest(monkeypatch):
     assert sorted(model.topic_sizes.tolist())[-10] == least
 
 
-def test_another_corpus_is_refused(trained, medium, tmp_path):
+def test_another_corpus_is_rejected(trained, medium, tmp_path):
     with pytest.raises(InputError, match="must be what the model was trained on"):
         write_report(trained, tmp_path / "a.html", corpus=medium)
     assert not list(tmp_path.iterdir())
@@ -262,7 +262,7 @@ def test_one_step_is_no_time_axis(trained, tmp_path):
 
 
 @pytest.mark.parametrize("date", ["yesterday", "2020-13", "20", "2020-02-30", "01.02.2020"])
-def test_what_is_no_date_is_refused(date):
+def test_what_is_no_date_is_rejected(date):
     with pytest.raises(InputError, match=rf"file 'd', line 2: expected a date.*Got '{date}'"):
         parse_dates(["2020", date], 2, "file 'd', line")
 

@@ -173,9 +173,9 @@ BAD = [
 
 @pytest.mark.parametrize(("draw", "says"), BAD)
 def test_bad_input_is_one_sentence(model, draw, says):
-    with pytest.raises(InputError, match=says) as refusal:
+    with pytest.raises(InputError, match=says) as error:
         draw(model)
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(error.value)
     assert not plt.get_fignums()
 
 

@@ -40,6 +40,12 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         One record per sweep.
     parameters : dict
         What repeats the run: sampler, seed, sweeps, sizes, fingerprint of the corpus.
+    n_topics : int
+        K.
+    topic_sizes : ndarray, length K
+        Tokens of each topic.
+    topic_word_mass : CSR matrix, K by V
+        n with the prior's pseudo-counts: what beta is added to.
     """
 
     @classmethod
