@@ -218,7 +218,7 @@ def test_a_model_and_its_run_share_a_folder(corpus, tmp_path):
     run = stopped(corpus, tmp_path / "m")
     with pytest.raises(InputError, match="holds a run that was not finished"):
         run.save(tmp_path / "m")
-    with pytest.raises(InputError, match="holds a run that was not finished; go on with it"):
+    with pytest.raises(InputError, match="holds a run that was not finished; continue it"):
         polyaurn.load(tmp_path / "m")
     run.save(tmp_path / "m", force=True)
     assert polyaurn.load(tmp_path / "m").n_topics == 4
