@@ -11,7 +11,8 @@ from pathlib import Path
 
 from common import open_corpus, write_result
 from polyaurn import LDA
-from polyaurn.training.checkpoints import FOLDER, Checkpoints
+from polyaurn.files.names import CHECKPOINTS
+from polyaurn.training.checkpoints import Checkpoints
 
 
 def main() -> None:
@@ -39,7 +40,7 @@ def main() -> None:
             corpus
         )
         whole = time.perf_counter() - start
-        size = max(p.stat().st_size for p in (Path(folder) / "run" / FOLDER).iterdir())
+        size = max(p.stat().st_size for p in (Path(folder) / "run" / CHECKPOINTS).iterdir())
         start = time.perf_counter()
         LDA(options.topics, max_iter=options.sweeps, resume=True, **common).fit(corpus)
         resumed = time.perf_counter() - start

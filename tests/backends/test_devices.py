@@ -21,9 +21,9 @@ from polyaurn.backends.registry import BACKENDS, check_device
 from polyaurn.base.errors import DeviceError, DeviceWarning
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import on_host
+from polyaurn.files.names import CHECKPOINTS, CONFIG, TIMINGS
+from polyaurn.model.folder import TIMED
 from polyaurn.model.model import TopicModel
-from polyaurn.model.storage import CONFIG, TIMED, TIMINGS
-from polyaurn.training.checkpoints import FOLDER
 from polyaurn.training.sweeps import sweeps
 from support.gpu_fake import DRIVER, OUT_OF_MEMORY, RUNTIME, installed
 
@@ -213,7 +213,7 @@ def test_a_checkpoint_is_there_after_the_first_sweep(gpu, corpus, tmp_path):
 
     def look(folder):
         return lambda state, info: seen.setdefault(
-            (folder, info.sweep), len(list((tmp_path / folder / FOLDER).glob("*.json")))
+            (folder, info.sweep), len(list((tmp_path / folder / CHECKPOINTS).glob("*.json")))
         )
 
     for device in ("gpu", "cpu"):

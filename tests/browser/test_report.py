@@ -511,3 +511,28 @@ def test_a_pasted_text_has_its_topics(browser, server, lda):
     get(browser, "#try-text").send_keys("quite unknown language altogether")
     get(browser, "#try-form button").click()
     wait_for(lambda: "must share words with the model" in get(browser, "#try-found").text)
+
+
+def test_seeds_rank_words_and_labels_name_topics(browser, lda, tmp_path):
+    seeds = {1: ["salad", "coach"], 3: ["comet"]}
+    again = LDA(6, max_iter=20, seed_words=seeds, seed_strength=5000, verbose=False)
+    model = again.fit(lda.corpus_).model_.label_topics({1: "Lunch & matches"})
+    page = write_report(model, tmp_path / "seeded.html", corpus=lda.corpus_)
+    open_at(browser, f"{page.as_uri()}#topic-1", DESKTOP)
+    assert heading(browser) == "Topic 1: Lunch & matches"
+    assert "1: Lunch & matches" in texts(browser, "#topic-list b")
+    assert "Lunch & matches" in texts(browser, "#map text.beside")
+    for weight in (1.0, 0.0):
+        browser.execute_script(
+            "const slider = document.getElementById('lambda'); slider.value = arguments[0];"
+            "slider.dispatchEvent(new Event('input'))",
+            weight,
+        )
+        table = model.topic_words(
+            "relevance", 30, topics=[1], relevance_lambda=weight, as_frame=False
+        )
+        assert texts(browser, "#topic-words .word") == table["word"]
+    assert "NaN" not in get(browser, "#topic-words").text
+    search = get(browser, "#search")
+    search.send_keys("lunch")
+    assert "1  Lunch & matches" in texts(browser, "#found .cut")

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from polyaurn import LDA, load
-from polyaurn.model.storage import CONFIG, TIMINGS
+from polyaurn.files.names import CONFIG, TIMINGS
 
 
 def contents(folder):

@@ -127,8 +127,8 @@ def test_mimno_is_the_sum_of_which_u_mass_is_the_mean():
         (([["w00", "w00"]], [["w00"]]), "each word once"),
         (([["w00", "w01"]], ["w00 w01"]), "Got a string for a text"),
         (([["w00", "w01"]], 5), "cut into words. Got int"),
-        ((["w00", "w01"], [["w00"]]), "or lists of words, one a topic"),
-        ((5, [["w00"]]), "or lists of words, one a topic"),
+        ((["w00", "w01"], [["w00"]]), "or lists of words, one for each topic"),
+        ((5, [["w00"]]), "or lists of words, one for each topic"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, message):

@@ -9,8 +9,8 @@ from scipy.special import gammaln
 
 from polyaurn import LDA, Corpus, InputError, TopicModel, datasets
 from polyaurn.chain.priors import make_priors
+from polyaurn.corpus.known_words import in_words_of
 from polyaurn.evaluate import document_completion, held_out, left_to_right
-from polyaurn.model.inference import in_words_of
 from support.faults import plant
 
 
@@ -198,14 +198,14 @@ def test_documents_without_known_words_have_the_prior_mean(trained):
     assert np.allclose(theta[1:], 0.2)
     with pytest.warns(UserWarning, match="1 of 1 documents"):
         assert np.allclose(lda.transform([""]), 0.2)
-    assert in_words_of(lda.model_, [f"{names[0]} {names[1]}"]).tokens.tolist() == [2]
+    assert in_words_of(lda.model_.vocab, [f"{names[0]} {names[1]}"]).tokens.tolist() == [2]
 
 
 def test_n_grams_of_texts_are_known():
     texts = ["new york city", "new moon", "york minster"] * 10
     corpus = Corpus.from_texts(texts, ngram_range=(1, 2), stop_words=None)
     model = LDA(2, max_iter=20, verbose=False).fit(corpus).model_
-    known = in_words_of(model, ["new york city"])
+    known = in_words_of(model.vocab, ["new york city"])
     assert sorted(model.vocab[v] for v in known.word) == [
         "city", "new", "new york", "york", "york city",
     ]  # fmt: skip
@@ -243,7 +243,7 @@ def test_corners_of_fold_in_un_jitted():
 
 
 def test_halves_share_out_every_word():
-    known = in_words_of(tiny_model(), corpus_of([[0, 0, 0, 1, 1], [2]]))
+    known = in_words_of(tiny_model().vocab, corpus_of([[0, 0, 0, 1, 1], [2]]))
     seen, hidden = held_out._halves(known)
     assert seen.word.tolist() == [0, 0, 1, 2]
     assert hidden.word.tolist() == [0, 1]

@@ -9,7 +9,7 @@ import pytest
 
 from polyaurn import InputError, evaluate, exchange, load
 from polyaurn.chain.priors import make_priors
-from polyaurn.exchange.parts import word_probabilities
+from polyaurn.model.data import word_probabilities
 
 WORDS = ["cat", "dog", "star"]
 OTHER = "num_topics 2\nnum_terms 3\nalpha 0.25\n"

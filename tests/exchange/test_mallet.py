@@ -1,4 +1,4 @@
-"""States of MALLET: what is read, what is written, what is refused."""
+"""States of MALLET: what is read, what is written, what is rejected."""
 
 import gzip
 import tracemalloc
@@ -28,7 +28,7 @@ def write(path, text):
     return path
 
 
-def refusal(path, text):
+def error(path, text):
     with pytest.raises(InputError) as caught:
         exchange.read_mallet_state(write(path, text))
     message = str(caught.value)
@@ -66,7 +66,7 @@ def test_names_that_are_all_missing_are_numbers(tmp_path):
 def test_other_encodings(tmp_path):
     path = write(tmp_path / "state", BY_HAND.encode("latin-1"))
     assert "été" in exchange.read_mallet_state(path, encoding="latin-1").vocab
-    assert "line 5: expected utf-8 text. Got byte 0xe9" in refusal(path, path.read_bytes())
+    assert "line 5: expected utf-8 text. Got byte 0xe9" in error(path, path.read_bytes())
     with pytest.raises(InputError, match="'encoding' parameter"):
         exchange.read_mallet_state(path, encoding="utf-9")
 
@@ -109,7 +109,7 @@ def test_every_token_has_its_line(tmp_path):
     ]
 
 
-def test_what_a_state_cannot_say_is_refused_or_told(odd, trained, tmp_path):
+def test_what_a_state_cannot_say_is_rejected_or_told(odd, trained, tmp_path):
     model, corpus = trained.model_, trained.corpus_
     path = tmp_path / "state.gz"
     beta = np.full(len(model.vocab), 0.01)
@@ -185,7 +185,7 @@ TOKEN = "0 NA 0 0 cat 1\n"
     ],
 )
 def test_bad_lines_are_named(tmp_path, lines, message):
-    assert message in refusal(tmp_path / "state", HEAD + lines)
+    assert message in error(tmp_path / "state", HEAD + lines)
 
 
 @pytest.mark.parametrize(
@@ -203,13 +203,13 @@ def test_bad_lines_are_named(tmp_path, lines, message):
     ],
 )
 def test_bad_heads_are_named(tmp_path, text, message):
-    assert message in refusal(tmp_path / "state", text)
+    assert message in error(tmp_path / "state", text)
 
 
 def test_gzip_that_is_cut_off_or_damaged(tmp_path):
     packed = gzip.compress((BY_HAND + "3 NA 0 3 été 1\n" * 5000).encode(), mtime=0)
-    assert "must be a whole gzip file" in refusal(tmp_path / "cut.gz", packed[: len(packed) // 2])
-    assert "must be a whole gzip file" in refusal(
+    assert "must be a whole gzip file" in error(tmp_path / "cut.gz", packed[: len(packed) // 2])
+    assert "must be a whole gzip file" in error(
         tmp_path / "bad.gz", packed[:40] + b"\xff" * 20 + packed[60:]
     )
     with pytest.raises(InputError, match="cannot be read"):

@@ -10,7 +10,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 
 from polyaurn import LDA, Corpus, InputError, evaluate, exchange, load
 from polyaurn.chain.priors import make_priors
-from polyaurn.exchange.parts import word_probabilities
+from polyaurn.model.data import word_probabilities
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ def test_from_gensim(clear, tmp_path, eta):
     assert agree_where_it_is_clear(mine, theirs)
 
 
-def test_what_is_no_model_is_refused(monkeypatch, trained):
+def test_what_is_no_model_is_rejected(monkeypatch, trained):
     with pytest.raises(InputError, match=r"must be a gensim LdaModel. Got int"):
         exchange.from_gensim(3)
     with pytest.raises(InputError, match="must be a fitted LatentDirichletAllocation"):

@@ -72,7 +72,7 @@ def test_parquet(awkward, tmp_path, monkeypatch):
     read = parquet.read_table(path).to_pydict()
     assert list(read) == list(table)
     assert all(read[name] == list(column) for name, column in table.items())
-    monkeypatch.setattr("polyaurn.model.mixture_files.find_spec", lambda name: None)
+    monkeypatch.setattr("polyaurn.exchange.tables.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'polyaurn\[parquet\]'"):
         exchange.write_table(table, tmp_path / "other.parquet")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, exchange
-from polyaurn.exchange.parts import word_probabilities
+from polyaurn.model.data import word_probabilities
 
 topica = pytest.importorskip("topica", reason="topica is not installed")
 
@@ -118,7 +118,7 @@ def test_other_views_of_topica(lda, study):
     assert np.allclose(linkage[:, 2], lda.hierarchy(as_frame=False).linkage[:, 2], atol=0.02)
 
 
-def test_what_is_refused(lda, study):
+def test_what_is_rejected(lda, study):
     posterior = LDA(3, max_iter=5, verbose=False).sample_posterior(
         study[0], chains=1, draws=4, thin=1, documents=[0, 1]
     )

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from polyaurn import LDA, InputError
-from polyaurn.model.distance import match_topics
+from polyaurn.model.distance import match_topics, topic_distances
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +81,18 @@ def test_another_seed_finds_the_same_topics(medium):
         (np.full((2, 2), np.nan), np.eye(2), "'p' parameter must hold"),
     ],
 )
-def test_bad_topics_are_refused(p, q, message):
+def test_bad_topics_are_rejected(p, q, message):
     with pytest.raises(InputError, match=message):
         match_topics(p, q)
+
+
+def test_distances_by_the_most_frequent_words_are_close(medium):
+    n = LDA(40, max_iter=5, verbose=False).fit(medium).model_.topic_word_counts
+    p = n.toarray() / np.asarray(n.sum(axis=1))
+    alike = np.sqrt(p[:, None] * p[None]).sum(axis=2)
+    np.fill_diagonal(alike, 1.0)
+    assert np.allclose(topic_distances(n) ** 2, 1.0 - alike)
+    assert (np.diff(n.indptr) > 100).any()
+    few = topic_distances(n, 100) ** 2
+    assert (few >= 1.0 - alike - 1e-12).all()
+    assert np.abs(few - (1.0 - alike)).max() < 0.1

@@ -138,18 +138,18 @@ def test_one_value_for_each_document(model, values):
         (["2024-01-01"] * 6, "decade", "one of 'year', 'month'"),
     ],
 )
-def test_times_that_are_refused(model, times, bins, message):
+def test_times_that_are_rejected(model, times, bins, message):
     with pytest.raises(InputError, match=message):
         model.topics_over_time(times, bins)
 
 
-def test_labels_that_are_refused(model):
+def test_labels_that_are_rejected(model):
     with pytest.raises(InputError, match="'labels' parameter must have a string or a number"):
         model.topics_per_class([[1], [2], [1], [2], [1], [2]])
 
 
 def test_years_and_months_may_be_strings():
-    from polyaurn.model.tables.times import as_times
+    from polyaurn.model.dates import as_times
 
     found = as_times(["1990", "1990-05", "1990-05-02", None], "timestamps")
     assert found[:3].astype("datetime64[D]").astype(str).tolist() == [

@@ -7,7 +7,8 @@ import pytest
 from scipy.cluster.hierarchy import fcluster
 
 from polyaurn import LDA, Corpus, InputError, exchange, load
-from polyaurn.exchange.parts import check_belongs, word_probabilities
+from polyaurn.model.checks import check_belongs
+from polyaurn.model.data import word_probabilities
 from polyaurn.model.distance import topic_distances
 from polyaurn.model.tables.hierarchy import Hierarchy
 from polyaurn.training.folder import open_folder
@@ -118,7 +119,7 @@ def test_hierarchy_measures_no_more_pairs_than_fit(eight, monkeypatch):
         eight.hierarchy()
 
 
-def test_hierarchy_of_one_topic_and_what_is_refused(small):
+def test_hierarchy_of_one_topic_and_what_is_rejected(small):
     one = LDA(1, max_iter=2, verbose=False).fit(small)
     found = one.hierarchy(as_frame=False)
     assert found.linkage.shape == (0, 4)
@@ -176,7 +177,7 @@ def test_labels_of_topics_without_words():
         (["x"] * 8, "must be a function of a list of words, or a dict"),
     ],
 )
-def test_labels_that_are_refused(eight, labels, message):
+def test_labels_that_are_rejected(eight, labels, message):
     with pytest.raises(InputError, match=message):
         eight.label_topics(labels)
 

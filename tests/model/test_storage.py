@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, load
-from polyaurn.model.storage import HEADER, TIMINGS, check_target, save
+from polyaurn.files.names import HEADER, TIMINGS
+from polyaurn.model.folder import check_target, save
 
 FILES = ["arrays.npz", "vocab.txt", "trace.jsonl", "doc_names.txt", TIMINGS]
 
@@ -75,7 +76,7 @@ def test_a_model_is_replaced_only_with_force_and_other_files_never(model, tmp_pa
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "m", "other"]
 
 
-def test_a_folder_that_cannot_be_written_is_refused_before_long_work(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_rejected_before_long_work(tmp_path, monkeypatch):
     def denied(*arguments, **options):
         raise PermissionError(13, "Permission denied")
 
@@ -139,9 +140,9 @@ def test_replacing_a_model_needs_no_instant_without_one(model, tmp_path, monkeyp
 
 
 def damaged(folder):
-    with pytest.raises(InputError, match="damaged model") as refusal:
+    with pytest.raises(InputError, match="damaged model") as error:
         load(folder)
-    return str(refusal.value)
+    return str(error.value)
 
 
 def test_missing_and_newer_models(model, tmp_path):
@@ -218,7 +219,7 @@ ENEMIES = {
 
 
 @pytest.mark.parametrize("enemy", ENEMIES)
-def test_an_enemy_who_can_compute_checksums_is_refused(model, tmp_path, enemy):
+def test_an_enemy_who_can_compute_checksums_is_rejected(model, tmp_path, enemy):
     folder = save(model, tmp_path / "m")
     with np.load(folder / "arrays.npz") as opened:
         arrays = {name: opened[name].copy() for name in opened.files}
@@ -241,7 +242,7 @@ def test_an_enemy_who_can_compute_checksums_is_refused(model, tmp_path, enemy):
         lambda a: a.pop("pseudo_counts.data"),
     ],
 )
-def test_pseudo_counts_that_lie_are_refused(tmp_path, change):
+def test_pseudo_counts_that_lie_are_rejected(tmp_path, change):
     lda = LDA(3, max_iter=2, seed_words={1: ["leaf"]}, verbose=False).fit(["apple leaf", "tree"])
     folder = lda.save(tmp_path / "m")
     with np.load(folder / "arrays.npz") as opened:
@@ -269,7 +270,7 @@ def test_pseudo_counts_that_lie_are_refused(tmp_path, change):
         lambda h: h["files"].update({"/etc/passwd": {"file": "/etc/passwd"}}),
     ],
 )
-def test_headers_that_lie_are_refused(model, tmp_path, change):
+def test_headers_that_lie_are_rejected(model, tmp_path, change):
     folder = save(model, tmp_path / "m")
     (tmp_path / "vocab.txt").write_bytes((folder / "vocab.txt").read_bytes())
     sealed_again(folder, change)

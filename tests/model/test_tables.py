@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from polyaurn import LDA, Corpus, InputError, TopicModel, exchange
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import doc_topic_matrix
-from polyaurn.exchange.parts import count_topics, word_probabilities
+from polyaurn.model.checks import count_topics
+from polyaurn.model.data import word_probabilities
 
 WORDS = ("crew", "goal", "moon", "moon crew", "orbit", "team", "unused")
 
@@ -236,7 +237,7 @@ def test_similar_documents(trained, hand):
         ({"document": 0, "n": 0}, "'n' parameter"),
     ],
 )
-def test_similar_documents_refuses(hand, options, message):
+def test_similar_documents_rejects(hand, options, message):
     with pytest.raises(InputError, match=message):
         hand[0].similar_documents(**options)
 
@@ -264,7 +265,7 @@ def test_models_without_documents(without_documents):
         "topics_over_time": ([],), "topics_per_class": ([],),
     }  # fmt: skip
     for view, arguments in calls.items():
-        with pytest.raises(InputError, match=f"must have documents for '{view}'"):
+        with pytest.raises(InputError, match="The model must have documents"):
             getattr(model, view)(*arguments)
 
 

@@ -12,13 +12,14 @@ import scipy.sparse as sp
 from polyaurn import LDA, Corpus, InputError, TopicModel, load, write_report
 from polyaurn.chain.state import Priors, doc_topic_matrix
 from polyaurn.corpus.names import Numbered
-from polyaurn.exchange.parts import count_topics, topics_only
-from polyaurn.pages.report import layout, leading, sampling
+from polyaurn.exchange.parts import topics_only
+from polyaurn.model.checks import count_topics
+from polyaurn.pages.report import documents
 from polyaurn.pages.report.data import gather
 from polyaurn.pages.report.dates import over_time, parse_dates
-from polyaurn.pages.report.layout import ASPECT, likeness, place_topics
 from polyaurn.pages.report.page import as_json, render
 from polyaurn.pages.report.training import judge, summarise_trace
+from polyaurn.pages.report.words import LAMBDAS, leading_at_any_lambda
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -104,13 +105,13 @@ def test_text_that_utf8_cannot_hold_is_replaced():
 
 def test_leading_words_are_those_of_any_stop_of_the_slider(trained):
     model = trained.model_
-    found = leading.leading_words(model, np.arange(4), 5)
+    found = leading_at_any_lambda(model, np.arange(4), 5)
     n = model.topic_word_counts.toarray()
     p = (n + model.priors.beta) / (n + model.priors.beta).sum(axis=1, keepdims=True)
     share = n.sum(axis=0) / n.sum()
     for k in range(4):
         wanted = set()
-        for a in leading.LAMBDAS:
+        for a in LAMBDAS:
             score = a * np.log(p[k]) + (1 - a) * np.log(p[k] / share)
             score[n[k] == 0] = -np.inf
             wanted |= set(np.argsort(-score, kind="stable")[:5].tolist())
@@ -157,13 +158,13 @@ def test_documents_show_each_token_once(trained):
 def test_a_draw_of_documents_is_said_to_be_one(monkeypatch):
     model, corpus = synthetic(6, 300, 50, 12)
     assert gather(model)["notes"]["documents"] == "All 300 documents are shown."
-    monkeypatch.setattr(sampling, "MOST_DOCUMENTS", 40)
+    monkeypatch.setattr(documents, "MOST_DOCUMENTS", 40)
     data = gather(model)
-    assert data["notes"]["documents"] == "40 of 300 documents are shown, drawn by chance."
+    assert data["notes"]["documents"] == "40 of 300 documents are shown, drawn at random."
     assert len(set(data["documents"]["number"])) == 40
     assert data["documents"]["number"] == sorted(data["documents"]["number"])
     assert max(data["documents"]["number"]) > 200
-    monkeypatch.setattr(sampling, "MOST_PAIRS", 120)
+    monkeypatch.setattr(documents, "MOST_PAIRS", 120)
     fewer = gather(model, corpus)["documents"]["number"]
     assert len(fewer) == 10
     assert set(fewer) <= set(data["documents"]["number"])
@@ -172,7 +173,7 @@ def test_a_draw_of_documents_is_said_to_be_one(monkeypatch):
 def test_long_documents_show_their_most_frequent_words(monkeypatch):
     X = np.array([[9, 1, 5, 1], [1, 1, 1, 1]])
     lda = LDA(1, max_iter=2, verbose=False).fit(Corpus.from_matrix(X))
-    monkeypatch.setattr(sampling, "PAIRS_OF_A_DOCUMENT", 2)
+    monkeypatch.setattr(documents, "PAIRS_OF_A_DOCUMENT", 2)
     bags = gather(lda, lda.corpus_)["documents"]["bag"]
     assert bags[0] == [[0, 0, -9, 2, -5]]
 
@@ -222,38 +223,10 @@ def test_many_topics_are_cut_to_the_largest(monkeypatch):
     assert sorted(model.topic_sizes.tolist())[-10] == least
 
 
-def test_another_corpus_is_refused(trained, medium, tmp_path):
+def test_another_corpus_is_rejected(trained, medium, tmp_path):
     with pytest.raises(InputError, match="must be what the model was trained on"):
         write_report(trained, tmp_path / "a.html", corpus=medium)
     assert not list(tmp_path.iterdir())
-
-
-def test_likeness_is_the_bhattacharyya_coefficient(medium, monkeypatch):
-    lda = LDA(40, max_iter=5, verbose=False).fit(medium)
-    n = lda.model_.topic_word_counts
-    p = n.toarray() / np.asarray(n.sum(axis=1))
-    alike = likeness(n)
-    assert np.allclose(alike, np.sqrt(p[:, None] * p[None]).sum(axis=2))
-    monkeypatch.setattr(layout, "_WORDS", 100)
-    few = likeness(n)
-    assert (np.diff(n.indptr) > 100).any()
-    assert (few <= alike + 1e-12).all()
-    assert np.abs(few - alike).max() < 0.1
-
-
-def test_circles_lie_in_the_map_apart_and_near_their_like():
-    groups = np.zeros((12, 60))
-    for k in range(12):
-        groups[k, 20 * (k % 3) : 20 * (k % 3) + 20] = 5
-        groups[k, 20 * (k % 3) + k] += 3
-    place = place_topics(sp.csr_matrix(groups), groups.sum(axis=1))
-    x, y, r = place.x, place.y, place.radius
-    assert ((x - r >= 0) & (x + r <= 1) & (y - r >= 0) & (y + r <= ASPECT)).all()
-    apart = np.hypot(x[:, None] - x, y[:, None] - y) + np.eye(12)
-    assert (apart >= r[:, None] + r - 1e-4).all()
-    assert (np.argmin(apart, axis=1) % 3 == np.arange(12) % 3).all()
-    assert (place.nearest[:, :3] % 3 == np.arange(12)[:, None] % 3).all()
-    assert place.order > 0.7
 
 
 @pytest.mark.parametrize(
@@ -289,7 +262,7 @@ def test_one_step_is_no_time_axis(trained, tmp_path):
 
 
 @pytest.mark.parametrize("date", ["yesterday", "2020-13", "20", "2020-02-30", "01.02.2020"])
-def test_what_is_no_date_is_refused(date):
+def test_what_is_no_date_is_rejected(date):
     with pytest.raises(InputError, match=rf"file 'd', line 2: expected a date.*Got '{date}'"):
         parse_dates(["2020", date], 2, "file 'd', line")
 
@@ -416,6 +389,6 @@ def test_a_large_model_fits_on_a_page(tmp_path):
     shown = len(data["documents"]["number"])
     assert 1_000 < shown <= 2_000
     assert (
-        data["notes"]["documents"] == f"{shown:,} of 100,000 documents are shown, drawn by chance."
+        data["notes"]["documents"] == f"{shown:,} of 100,000 documents are shown, drawn at random."
     )
     assert len(data["topics"]["number"]) == 1000

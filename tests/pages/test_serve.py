@@ -51,7 +51,7 @@ def test_it_listens_on_loopback_only(server):
     assert server.url == f"http://127.0.0.1:{server.port}/"
     outward = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
-        outward.connect(("192.0.2.1", 9))  # sends nothing; tells the machine's own address
+        outward.connect(("192.0.2.1", 9))  # sends nothing; finds the machine's own address
         own = outward.getsockname()[0]
     except OSError:
         own = "127.0.0.2"
@@ -98,7 +98,7 @@ def test_shares_are_those_of_transform(server):
         assert share == pytest.approx(expected[k], abs=1e-5)
 
 
-def test_a_text_of_strangers_is_told_so(server):
+def test_a_text_of_unknown_words_is_rejected(server):
     status, _, content = infer(server, json.dumps({"text": "quite another language altogether"}))
     assert status == 422
     assert "must share words with the model" in json.loads(content)["error"]
@@ -123,13 +123,13 @@ def test_only_get_and_post_are_answered(server):
 @pytest.mark.parametrize(
     "body", ["", "{", "[]", "7", '{"text": 3}', '{"words": "a"}', b"\xff\xfe", "[" * 100_000]
 )
-def test_what_is_no_text_is_refused(server, body):
+def test_what_is_no_text_is_rejected(server, body):
     status, _, content = infer(server, body)
     assert status == 400
     assert "must be JSON" in json.loads(content)["error"]
 
 
-def test_large_requests_are_refused_unread(server):
+def test_large_requests_are_rejected_unread(server):
     status, _, content = infer(server, b"", Content_Length=str(MOST_BYTES + 1))
     assert status == 413
     assert "at most 1,000,000 bytes" in json.loads(content)["error"]
@@ -141,13 +141,13 @@ def test_lengths_must_be_numbers(server, length):
     assert infer(server, b"", Content_Length=length.encode("latin-1"))[0] == 411
 
 
-def test_a_stream_without_length_is_refused(server):
+def test_a_stream_without_length_is_rejected(server):
     body = iter([b'{"text": "cat"}'])
     assert infer(server, body, Transfer_Encoding="chunked")[0] == 411
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "evil.example:{port}", ""])
-def test_other_hosts_are_refused(server, host):
+def test_other_hosts_are_rejected(server, host):
     host = host.format(port=server.port)
     assert ask(server, Host=host)[0] == 403
     assert infer(server, '{"text": "cat"}', Host=host)[0] == 403
@@ -157,7 +157,7 @@ def test_localhost_is_a_name_of_this_machine(server):
     assert ask(server, Host=f"localhost:{server.port}")[0] == 200
 
 
-def test_pages_of_other_sites_are_refused(server):
+def test_pages_of_other_sites_are_rejected(server):
     assert infer(server, '{"text": "cat"}', Origin="http://evil.example")[0] == 403
     assert infer(server, '{"text": "cat"}', Origin="null")[0] == 403
     assert infer(server, '{"text": "cat"}', Origin=server.url.rstrip("/"))[0] == 200
@@ -165,7 +165,7 @@ def test_pages_of_other_sites_are_refused(server):
     assert form[0] == 415
 
 
-def test_a_port_in_use_is_refused(server):
+def test_a_port_in_use_is_rejected(server):
     with pytest.raises(InputError, match=r"'port' parameter must be one that is free.*try 0"):
         Server(server.model, "", server.port)
     with pytest.raises(InputError, match="Got 70000"):

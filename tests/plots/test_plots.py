@@ -6,11 +6,10 @@ from datetime import UTC, date, datetime
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from polyaurn import LDA, InputError, datasets
+from polyaurn import LDA, InputError
 from polyaurn.exchange.parts import topics_only
-from polyaurn.model.topic_map import affinities, topic_map
+from polyaurn.pages.report.data import gather
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 matplotlib.use("agg")
@@ -18,7 +17,7 @@ matplotlib.use("agg")
 from matplotlib import pyplot as plt  # noqa: E402
 
 from polyaurn import plots  # noqa: E402
-from polyaurn.plots.paper import short, short_name  # noqa: E402
+from polyaurn.plots.axes import short, short_name  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -39,63 +38,19 @@ def close_figures():
     plt.close("all")
 
 
-def dense_topics(model):
-    p = model.topic_word_counts.toarray() + model.priors.beta
-    return p / p.sum(axis=1, keepdims=True)
-
-
-def test_affinities_are_those_of_dense_topics(model):
-    root = np.sqrt(dense_topics(model))
-    assert affinities(model) == pytest.approx(root @ root.T, abs=1e-12)
-
-
-def test_positions_keep_hellinger_distances_of_three_topics(small):
-    """Three topics lie on a plane, so that nothing is lost."""
-    model = LDA(3, max_iter=20, verbose=False).fit(small).model_
-    root = np.sqrt(dense_topics(model))
-    placed = topic_map(model)
-    for k in range(3):
-        found = np.linalg.norm(placed.positions - placed.positions[k], axis=1)
-        assert found == pytest.approx(np.linalg.norm(root - root[k], axis=1), abs=1e-9)
-    assert placed.positions.mean(axis=0) == pytest.approx([0, 0], abs=1e-9)
-    assert placed.share.sum() == pytest.approx(1.0)
-    assert placed.share[0] >= placed.share[1]
-
-
-def test_the_map_is_the_same_again_and_its_signs_are_fixed(model):
-    first, again = topic_map(model), topic_map(model)
-    assert first.positions.tobytes() == again.positions.tobytes()
-    farthest = np.abs(first.positions).argmax(axis=0)
-    assert (first.positions[farthest, [0, 1]] > 0).all()
-    order = np.array([2, 0, 3, 1])
-    turned = replace(model, topic_word_counts=model.topic_word_counts[order])
-    assert topic_map(turned).positions == pytest.approx(first.positions[order], abs=1e-9)
-
-
-def test_maps_of_one_and_two_topics_and_of_equal_ones(small, bare):
-    one = LDA(1, max_iter=2, verbose=False).fit(small).model_
-    assert topic_map(one).positions.tolist() == [[0.0, 0.0]]
-    two = topic_map(bare)
-    assert two.positions[:, 1].tolist() == [0.0, 0.0]
-    assert two.share == pytest.approx([1.0, 0.0])
-    same = replace(bare, topic_word_counts=sp.csr_matrix(np.ones((2, 3))))
-    assert topic_map(same).positions == pytest.approx(np.zeros((2, 2)), abs=1e-5)
-
-
-def test_a_map_of_a_thousand_topics():
-    corpus = datasets.generate(n_documents=400, n_words=500, n_topics=20, mean_length=50)
-    model = LDA(1000, max_iter=3, evaluate_every=0, verbose=False).fit(corpus).model_
-    positions = topic_map(model).positions
-    assert positions.shape == (1000, 2)
-    assert np.isfinite(positions).all()
+def test_topics_lie_as_in_the_report(model):
     ax = plots.plot_map(model)
-    assert len(ax.collections[0].get_offsets()) == 1000
+    page = gather(model)["map"]
+    placed = np.column_stack((page["x"], page["y"]))
+    assert ax.collections[0].get_offsets() == pytest.approx(placed, abs=1e-4)
+    assert ax.get_ylim() == (page["aspect"], 0)
 
 
-def test_too_many_topics_for_a_map(bare, monkeypatch):
-    monkeypatch.setattr("polyaurn.model.topic_map.MOST_TOPICS", 1)
-    with pytest.raises(InputError, match="at most 1 topics for a map"):
-        topic_map(bare)
+def test_a_map_shows_the_largest_topics(model, monkeypatch):
+    monkeypatch.setattr("polyaurn.plots.map.MOST_TOPICS", 2)
+    ax = plots.plot_map(model)
+    assert ax.get_title() == "Map of the 2 largest of 4 topics by the words they use"
+    assert len(ax.collections[0].get_offsets()) == 2
 
 
 def test_the_trace_is_drawn_a_token(model):
@@ -122,8 +77,8 @@ def test_bars_are_as_long_as_their_words_are_probable(model):
 
 def test_circles_are_as_large_as_topics_and_labels_do_not_overlap(model):
     ax = plots.plot_map(model)
-    sizes = np.sort(model.topic_sizes)[::-1]
-    area = ax.collections[0].get_sizes()
+    sizes = model.topic_sizes
+    area = ax.collections[0].get_widths() ** 2
     assert area / area[0] == pytest.approx(sizes / sizes[0])
     ax.figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.texts]
@@ -197,14 +152,17 @@ BAD = [
     (lambda m: plots.plot_documents(m, ["x"]), "Got 'x'"),
     (lambda m: plots.plot_documents(m, []), "at least one document"),
     (lambda m: plots.plot_documents(m, topics=[9]), "Got 9"),
-    (lambda m: plots.plot_over_time(m, [1, 2]), "each of the 60 training documents. Got 2"),
-    (lambda m: plots.plot_over_time(m, "2001"), "must be a sequence of times"),
+    (
+        lambda m: plots.plot_over_time(m, [1, 2]),
+        "60 documents, .*Got 2",
+    ),
+    (lambda m: plots.plot_over_time(m, "2001"), "must have one value for each of"),
     (lambda m: plots.plot_over_time(m, [None] * 60), "at least one time"),
-    (lambda m: plots.plot_over_time(m, ["soon"] * 60), "Got 'soon' for document 0"),
-    (lambda m: plots.plot_over_time(m, ["2001", 5] * 30), "Got 5 for document 1"),
-    (lambda m: plots.plot_over_time(m, [1.0, np.inf] * 30), "Got inf for document 1"),
+    (lambda m: plots.plot_over_time(m, ["soon"] * 60), "Got 'soon' at position 0"),
+    (lambda m: plots.plot_over_time(m, ["2001", 5] * 30), "Got 5 at position 1"),
+    (lambda m: plots.plot_over_time(m, [1.0, np.inf] * 30), "Got .*inf.* at position 1"),
     (lambda m: plots.plot_over_time(m, ["99999"] * 60), "Got '99999'"),
-    (lambda m: plots.plot_over_time(m, np.ones((60, 2))), "numbers alone, or dates"),
+    (lambda m: plots.plot_over_time(m, np.ones((60, 2))), "only numbers, or dates"),
     (lambda m: plots.plot_over_time(m, range(60), periods=0), "'periods' parameter"),
     (lambda m: plots.plot_map(m, ax="here"), "'ax' parameter must be an Axes"),
     (lambda m: plots.plot_trace([]), "at least one model"),
@@ -215,9 +173,9 @@ BAD = [
 
 @pytest.mark.parametrize(("draw", "says"), BAD)
 def test_bad_input_is_one_sentence(model, draw, says):
-    with pytest.raises(InputError, match=says) as refusal:
+    with pytest.raises(InputError, match=says) as error:
         draw(model)
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(error.value)
     assert not plt.get_fignums()
 
 
@@ -280,7 +238,10 @@ BAD_COMMANDS = [
     (("over-time", "--out", "p.png"), "'--dates' option must be given"),
     (("over-time", "--out", "p.png", "--dates", "none.txt"), "'none.txt' cannot be read"),
     (("over-time", "--out", "p.png", "--dates", "d.txt"), "Got 'soon' on line 2 of 'd.txt'"),
-    (("over-time", "--out", "p.png", "--dates", "few.txt"), "60 training documents. Got 2"),
+    (
+        ("over-time", "--out", "p.png", "--dates", "few.txt"),
+        "60 documents, in the corpus' order. Got 2",
+    ),
     (("documents", "--out", "p.png", "--documents", "61"), "'--documents' option must be names"),
 ]
 

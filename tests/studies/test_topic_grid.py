@@ -10,8 +10,8 @@ import pytest
 
 from polyaurn import LDA, Corpus, InputError, evaluate, load, topic_grid
 from polyaurn.cli import topic_grid as cli_grid
+from polyaurn.files.names import TIMINGS
 from polyaurn.model.distance import match_topics
-from polyaurn.model.storage import TIMINGS
 from polyaurn.pages.charts import line_chart
 from polyaurn.studies.topic_grid import loop as grid
 from polyaurn.studies.topic_grid.page import render

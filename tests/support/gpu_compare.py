@@ -26,8 +26,9 @@ from polyaurn.chain.priors import make_priors
 from polyaurn.chain.schedule import Plan
 from polyaurn.chain.state import WHOLE, State, on_host
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.known_words import freeze
 from polyaurn.evaluate.held_out import score_documents
-from polyaurn.model.inference import freeze, mean_counts
+from polyaurn.model.inference import mean_counts
 
 
 class Case(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from polyaurn import load
-from polyaurn.model.storage import CONFIG, TIMINGS
+from polyaurn.files.names import CONFIG, TIMINGS
 from support.forks import Nursery
 
 pytestmark = pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs Linux")

@@ -10,8 +10,9 @@ from polyaurn import LDA, InputError
 from polyaurn.backends.registry import BACKENDS
 from polyaurn.base.errors import CheckpointWarning
 from polyaurn.chain.samplers import SAMPLERS, THREAD_FREE
-from polyaurn.model.storage import TIMED
-from polyaurn.training.checkpoints import FOLDER, Every, read_every
+from polyaurn.files.names import CHECKPOINTS
+from polyaurn.model.folder import TIMED
+from polyaurn.training.checkpoints import Every, read_every
 from polyaurn.training.memory import check_memory
 
 SETTINGS = {
@@ -92,7 +93,7 @@ def test_at_most_two_checkpoints_are_kept(corpus, tmp_path):
     seen = []
 
     def look(state, info):
-        seen.append(sorted(p.name for p in (tmp_path / "m" / FOLDER).glob("*")))
+        seen.append(sorted(p.name for p in (tmp_path / "m" / CHECKPOINTS).glob("*")))
 
     lda(tmp_path / "m", checkpoint_every=4, callbacks=look).fit(corpus)
     assert max(len(names) for names in seen) == 4
@@ -190,7 +191,7 @@ def test_no_seed_takes_that_of_the_run(corpus, tmp_path):
 def test_flipped_bytes_never_change_the_result(corpus, tmp_path):
     whole = told(lda().fit(corpus).model_)
     stopped(corpus, tmp_path / "m")
-    for path in sorted((tmp_path / "m" / FOLDER).glob("sweep-000000009.*")):
+    for path in sorted((tmp_path / "m" / CHECKPOINTS).glob("sweep-000000009.*")):
         content = path.read_bytes()
         for at in np.random.default_rng(4).integers(len(content), size=12):
             broken = bytearray(content)
@@ -218,7 +219,7 @@ def test_a_model_and_its_run_share_a_folder(corpus, tmp_path):
     run = stopped(corpus, tmp_path / "m")
     with pytest.raises(InputError, match="holds a run that was not finished"):
         run.save(tmp_path / "m")
-    with pytest.raises(InputError, match="holds a run that was not finished; go on with it"):
+    with pytest.raises(InputError, match="holds a run that was not finished; continue it"):
         polyaurn.load(tmp_path / "m")
     run.save(tmp_path / "m", force=True)
     assert polyaurn.load(tmp_path / "m").n_topics == 4

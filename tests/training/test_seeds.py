@@ -17,7 +17,7 @@ from polyaurn.chain.state import topic_word_matrix
 from polyaurn.cli import app as cli
 from polyaurn.evaluate import left_to_right
 from polyaurn.evaluate.diagnostics import log_posterior
-from polyaurn.model.storage import save
+from polyaurn.model.folder import save
 from polyaurn.training.seeds import fixed_counts, read_seed_words, seed_counts
 from support.chains import (
     MH_EXACT,

@@ -48,8 +48,8 @@ def infer(
 
     Example: polyaurn infer model new.csv --text-column review --out mixtures.csv
     """
-    from polyaurn.model.inference import in_words_of
-    from polyaurn.model.mixture_files import check_mixture_file, write_mixtures
+    from polyaurn.corpus.known_words import in_words_of
+    from polyaurn.exchange.tables import check_mixture_file, write_mixtures
     from polyaurn.model.storage import load
     from polyaurn.training.progress import following
 
@@ -63,7 +63,7 @@ def infer(
         theta = loaded.transform(documents, **options)
         write_mixtures(out, documents.doc_names, theta)
     if json:
-        known = in_words_of(loaded, documents)
+        known = in_words_of(loaded.vocab, documents)
         print_json(
             {
                 "file": str(out),

@@ -138,7 +138,7 @@ def import_model(
     Example: polyaurn import-model topic-state.gz --from mallet --out model
     """
     from polyaurn import exchange
-    from polyaurn.model.storage import check_target, save
+    from polyaurn.model.folder import check_target, save
     from polyaurn.training.progress import following
 
     check_one_of(from_, "from", FROM)

@@ -59,7 +59,7 @@ def plot(
     from polyaurn import plots
     from polyaurn.files.atomic import check_new_file
     from polyaurn.model.storage import load
-    from polyaurn.plots.paper import check_matplotlib
+    from polyaurn.plots.axes import check_matplotlib
     from polyaurn.training.progress import status
 
     if kind not in KINDS:
@@ -140,7 +140,7 @@ def _listed(text: str) -> list[str]:
 def _read_dates(path: Path) -> list[Any]:
     """Return a time for each line of a file: numbers, where all are, or dates."""
     from polyaurn.files.reading import open_bytes
-    from polyaurn.plots.time import as_date
+    from polyaurn.model.dates import as_moment
 
     with open_bytes(path) as file:
         try:
@@ -153,6 +153,6 @@ def _read_dates(path: Path) -> list[Any]:
         return [float(line) if line else None for line in lines]
     except ValueError:
         return [
-            as_date(line, f"on line {i} of '{path}'") if line else None
+            as_moment(line, f"on line {i} of '{path}'") if line else None
             for i, line in enumerate(lines, start=1)
         ]

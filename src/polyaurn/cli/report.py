@@ -161,9 +161,9 @@ def _gather(
 def _in_words_of(model: "TopicModel", corpus: "Corpus") -> "Corpus":
     """Return a corpus with the model's words alone, so that pruning need not be asked for again."""
     from polyaurn.corpus.corpus import Corpus
-    from polyaurn.model.inference import in_words_of
+    from polyaurn.corpus.known_words import in_words_of
 
-    known = in_words_of(model, corpus)
+    known = in_words_of(model.vocab, corpus)
     return Corpus(known.doc_ptr, known.word, model.vocab, known.doc_names)
 
 

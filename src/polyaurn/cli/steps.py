@@ -78,8 +78,8 @@ def fit_and_save(
     from polyaurn.base.errors import CheckpointWarning, SeedWarning
     from polyaurn.estimator.lda import LDA
     from polyaurn.files.locks import locked
-    from polyaurn.model.storage import write_model
-    from polyaurn.training.checkpoints import FOLDER, clear
+    from polyaurn.files.names import remove_checkpoints
+    from polyaurn.model.folder import write_model
     from polyaurn.training.signals import StopOnSignal
     from polyaurn.training.trace import TraceFile
 
@@ -95,7 +95,7 @@ def fit_and_save(
             warnings.simplefilter("always", told)
         warnings.showwarning = lambda message, *_, **__: note(f"Note: {message}")
         if not resume:
-            clear(folder / FOLDER)
+            remove_checkpoints(folder)
         lda = LDA(
             **parameters,
             checkpoint=folder,
@@ -112,7 +112,7 @@ def fit_and_save(
         write_model(lda.model_, folder, config)
         stopped = bool(stop.asked and lda.n_iter_ < lda.max_iter)
         if not stopped:
-            clear(folder / FOLDER)
+            remove_checkpoints(folder)
     if stopped:
         kept = "no checkpoint" if lda.checkpoint_every in ("0", "never") else "a checkpoint"
         note(
@@ -139,9 +139,9 @@ def as_trained(
     dropped, too.
     """
     from polyaurn.cli.config import CUT, PRUNING, WHERE, cut_in
+    from polyaurn.corpus.known_words import cut_of
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
-    from polyaurn.model.inference import cut_of
-    from polyaurn.model.storage import CONFIG
+    from polyaurn.files.names import CONFIG
 
     options = dict(reading)
     form = options["format"] or recognise(path)
@@ -153,7 +153,7 @@ def as_trained(
         kept = cut_in(folder / CONFIG, CUT | (WHERE if form in ("table", "parquet") else {}))
         if kept:
             return options | {name: v for name, v in kept.items() if options[name] is None}
-        cut = cut_of(model)
+        cut = cut_of(model.vocab)
         longest = cut["ngram_range"][1]
         if options["ngrams"] is None and longest > 1:
             options["ngrams"] = longest

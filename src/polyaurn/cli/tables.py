@@ -59,23 +59,36 @@ def show_topics(
     model: "TopicModel", n_words: int, *, by_size: bool, most: int | None = None
 ) -> None:
     """Show the topics of a model, or its largest ones."""
-    sizes, listed = model.topic_sizes, model.topics(n_words)
+    from polyaurn.model.labels import given_labels
+
+    sizes, listed, labels = model.topic_sizes, model.topics(n_words), given_labels(model)
     order = in_order(model, by_size)[:most]
     shown = "" if len(order) == model.n_topics else f", the {len(order)} largest"
+    named = any(labels)
     show_table(
-        ("topic", "tokens", "most probable words"),
-        [(str(k), round(float(sizes[k])), " ".join(listed[k])) for k in order],
+        ("topic", *["label"] * named, "tokens", "most probable words"),
+        [
+            (str(k), *[labels[k] or ""] * named, round(float(sizes[k])), " ".join(listed[k]))
+            for k in order
+        ],
         title=f"{model.n_topics:,} topics{shown}",
-        left=("most probable words",),
+        left=("label", "most probable words"),
     )
 
 
 def topics_for_machines(model: "TopicModel", n_words: int, *, by_size: bool) -> list[Any]:
-    """Return the topics ready for JSON."""
+    """Return the topics ready for JSON; with labels if any was given."""
+    from polyaurn.model.labels import given_labels
+
     sizes = model.topic_sizes.tolist()
-    listed = model.topics(n_words, weights=True)
+    listed, labels = model.topics(n_words, weights=True), given_labels(model)
     return [
-        {"topic": k, "tokens": sizes[k], "words": [list(pair) for pair in listed[k]]}
+        {
+            "topic": k,
+            **({"label": labels[k]} if any(labels) else {}),
+            "tokens": sizes[k],
+            "words": [list(pair) for pair in listed[k]],
+        }
         for k in in_order(model, by_size)
     ]
 

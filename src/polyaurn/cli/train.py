@@ -59,7 +59,7 @@ def train(
 
     Example: polyaurn train --config model/config.toml --out same-model
     """
-    from polyaurn.model.storage import check_target
+    from polyaurn.model.folder import check_target
 
     parameters = check_settings(settings, quiet=quiet)
     check_not_both(resume, force)
@@ -97,7 +97,7 @@ def demo(
     Example: polyaurn demo --topics 20
     """
     from polyaurn.datasets import python_docs
-    from polyaurn.model.storage import check_target
+    from polyaurn.model.folder import check_target
     from polyaurn.training.progress import status
 
     parameters = check_settings(settings, quiet=quiet)

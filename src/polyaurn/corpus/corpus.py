@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from polyaurn.base.arrays import I32, I64, release
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, bits, check_seed, key
+from polyaurn.corpus.anndata import is_anndata, read_anndata
 from polyaurn.corpus.names import Numbered, check_vocabulary
 from polyaurn.corpus.text import WORD, count_words, words_to_keep
 
@@ -416,10 +417,8 @@ def as_corpus(X: Any) -> Corpus:
     """
     if isinstance(X, Corpus):
         return X
-    from polyaurn.exchange.cells import from_anndata, is_anndata
-
     if is_anndata(X):
-        return from_anndata(X)
+        return read_anndata(X, None, Corpus.from_matrix)
     if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2):
         columns = getattr(X, "columns", None)
         return Corpus.from_matrix(X, None if columns is None else [str(name) for name in columns])

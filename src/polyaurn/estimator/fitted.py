@@ -10,14 +10,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from polyaurn.chain.priors import topic_word_mass
 from polyaurn.estimator.inputs import documents_to_meet
 from polyaurn.model.model import TopicModel
-from polyaurn.model.tables.mixin import Views
+from polyaurn.model.tables.mixin import Tables
 
 if TYPE_CHECKING:
     from polyaurn.evaluate import HeldOut
 
 
 class Trained(
-    Views,
+    Tables[TopicModel],
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

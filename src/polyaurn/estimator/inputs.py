@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.anndata import is_anndata
 from polyaurn.corpus.corpus import Corpus, as_corpus
 
 _TEXT = InputError(
@@ -78,8 +79,6 @@ def documents_to_meet(estimator: Any, X: Any) -> Any:
 
 def is_table(X: Any) -> bool:
     """Tell numbers in rows and columns from documents of words."""
-    from polyaurn.exchange.cells import is_anndata
-
     if sp.issparse(X):
         return True
     if isinstance(X, Corpus | str | dict) or is_anndata(X):

@@ -1,15 +1,17 @@
 """Coherence of topics: whether their top words occur together."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64
 from polyaurn.base.checks import check_one_of, is_whole
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.model.coherence import check_all_occur, mimno_coherence, top_words
+
+__all__ = ["coherence", "diversity", "mimno_coherence"]
 
 EPSILON = 1e-12  # as in gensim
 WINDOWS = {"u_mass": 0, "c_uci": 10, "c_npmi": 10, "c_v": 110}  # tokens; 0 is the document
@@ -69,47 +71,18 @@ def coherence(
     [1.0, -0.95]
     """
     check_one_of(measure, "measure", WINDOWS)
-    listed = _top_words(topics, n_words)
+    listed = top_words(topics, n_words)
     words = sorted({word for topic in listed for word in topic})
     number = {word: i for i, word in enumerate(words)}
     size = _window_size(corpus, measure, window_size)
     found = _count(corpus, number, size, exact=exact_windows)
-    lost = [word for word, n in zip(words, found.single, strict=True) if n == 0]
-    _refuse_lost(lost)
+    check_all_occur([word for word, n in zip(words, found.single, strict=True) if n == 0])
     score = {"u_mass": _u_mass, "c_uci": _c_uci, "c_npmi": _c_npmi, "c_v": _c_v}[measure]
     values = np.full(len(listed), np.nan)
     for t, topic in enumerate(listed):
         if len(topic) > 1:
             values[t] = score(np.array([number[word] for word in topic]), found)
     return values
-
-
-def _refuse_lost(lost: list[str]) -> None:
-    if lost:
-        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-        raise InputError(
-            "The 'topics' parameter must have words that all occur in the corpus. Missing there: "
-            f"{lost[0]!r}{more}; score topics on the corpus they were trained on, or on one with "
-            "the same words."
-        )
-
-
-def _top_words(topics: Any, n_words: int) -> list[list[str]]:
-    model = getattr(topics, "model_", topics)
-    if hasattr(model, "topics"):
-        return [list(topic) for topic in model.topics(n_words)]
-    sequence = isinstance(topics, Sequence) and not isinstance(topics, str)
-    listed = [list(topic) for topic in topics if not isinstance(topic, str)] if sequence else []
-    if len(listed) < len(topics if sequence else "?") or not all(
-        isinstance(word, str) for topic in listed for word in topic
-    ):
-        raise InputError(
-            "The 'topics' parameter must be a trained model, or lists of words, one a topic. Got "
-            f"{type(topics).__name__} instead."
-        )
-    if any(len(set(topic)) < len(topic) for topic in listed):
-        raise InputError("The 'topics' parameter must have each word once in a topic.")
-    return listed
 
 
 def _window_size(corpus: Any, measure: str, given: int | None) -> int:
@@ -189,49 +162,6 @@ def _c_v(topic: I64, found: _Found) -> float:
     return float((npmi @ whole / lengths).mean())
 
 
-def mimno_coherence(topics: Any, corpus: Corpus, *, n_words: int = 10) -> F64:
-    """Return the coherence of Mimno et al. (2011), also called UMass, of each topic.
-
-    It is the sum over pairs of top words of ``log((D(v, w) + 1) / D(w))``, where w ranks above v
-    and D counts the documents that hold the words. Larger, that is nearer to zero, is better.
-
-    Parameters
-    ----------
-    topics : TopicModel, LDA, or sequence of sequence of str
-        A model, or the top words of each topic, the most probable first.
-    corpus : Corpus
-        Where the words occur.
-    n_words : int
-        Top words of a model's topics.
-
-    Returns
-    -------
-    ndarray of float64
-        One value a topic; 0 for topics of fewer than two words.
-
-    Examples
-    --------
-    >>> import polyaurn
-    >>> corpus = polyaurn.Corpus.from_matrix([[1, 1], [2, 0], [1, 1]], ["moon", "orbit"])
-    >>> polyaurn.evaluate.mimno_coherence([["moon", "orbit"]], corpus).tolist()
-    [0.0]
-    """
-    topics = _top_words(topics, n_words)
-    number = {word: v for v, word in enumerate(corpus.vocab)}
-    used = set(np.unique(corpus.word).tolist())
-    _refuse_lost(sorted({w for topic in topics for w in topic if number.get(w, -1) not in used}))
-    listed = sorted({number[word] for topic in topics for word in topic})
-    column = {v: j for j, v in enumerate(listed)}
-    there: sp.csc_matrix = (corpus.to_matrix().tocsc()[:, listed] > 0).astype(np.int64)
-    found = np.zeros(len(topics))
-    for t, topic in enumerate(topics):
-        words = there[:, [column[number[word]] for word in topic]]
-        together = (words.T @ words).toarray()
-        for j in range(1, len(topic)):
-            found[t] += np.log((together[j, :j] + 1) / together.diagonal()[:j]).sum()
-    return found
-
-
 def diversity(topics: Any, *, n_words: int = 10) -> float:
     """Return the share of different words among the top words of all topics.
 
@@ -247,5 +177,5 @@ def diversity(topics: Any, *, n_words: int = 10) -> float:
     float
         1 where no word is shared by two topics.
     """
-    words = [word for topic in _top_words(topics, n_words) for word in topic]
+    words = [word for topic in top_words(topics, n_words) for word in topic]
     return len(set(words)) / len(words) if words else 1.0

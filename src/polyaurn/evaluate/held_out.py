@@ -13,14 +13,8 @@ from polyaurn.base.errors import InputError
 from polyaurn.base.events import tell, telling_of_ranges
 from polyaurn.base.rng import Purpose, check_seed, key
 from polyaurn.base.threads import Workers, count_threads
-from polyaurn.model.inference import (
-    BURN_IN,
-    KEPT,
-    Known,
-    freeze,
-    in_words_of,
-    mean_counts,
-)
+from polyaurn.corpus.known_words import Known, freeze, in_words_of
+from polyaurn.model.inference import BURN_IN, KEPT, mean_counts
 from polyaurn.model.model import TopicModel
 
 
@@ -216,7 +210,7 @@ def _check(
             "The 'model' parameter must be a TopicModel or a trained LDA. Got "
             f"{type(model).__name__} instead; call fit first, or polyaurn.load."
         )
-    known = in_words_of(fitted, corpus)
+    known = in_words_of(fitted.vocab, corpus)
     if not known.tokens.sum():
         raise InputError(
             "The documents must have words that the model knows. Got none; nothing can be scored."

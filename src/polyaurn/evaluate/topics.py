@@ -6,7 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64
-from polyaurn.evaluate.coherence import mimno_coherence
+from polyaurn.model.coherence import mimno_coherence
+from polyaurn.model.leading_words import exclusivity
 from polyaurn.model.model import TopicModel
 
 
@@ -64,7 +65,7 @@ def topic_diagnostics(model: Any, corpus: Any = None, *, n_words: int = 10) -> d
         ),
         "corpus_distance": _row_sums(p, lambda x, v: x * np.log(x / overall[v])),
         "uniform_distance": _row_sums(p, lambda x, v: x * np.log(x * len(overall))),
-        "exclusivity": _exclusivity(p, n_words),
+        "exclusivity": exclusivity(fitted, n_words),
     }
     for name in ("document_entropy", "corpus_distance", "uniform_distance", "exclusivity"):
         values[name] = np.where(used, values[name], np.nan)
@@ -88,16 +89,3 @@ def _rank_1(m: sp.csr_matrix, K: int) -> Any:
         row = slice(m.indptr[d], m.indptr[d + 1])
         first[m.indices[row][m.data[row] == m.data[row].max()]] += 1
     return first
-
-
-def _exclusivity(p: sp.csr_matrix, n_words: int) -> F64:
-    p = sp.csr_matrix(p)
-    over_topics = np.asarray(p.sum(axis=0)).ravel()
-    values = np.zeros(p.shape[0])
-    for k in range(p.shape[0]):
-        row = slice(p.indptr[k], p.indptr[k + 1])
-        data, words = p.data[row], p.indices[row]
-        top = np.lexsort((words, -data))[:n_words]
-        if len(top):
-            values[k] = (data[top] / over_topics[words[top]]).mean()
-    return values

@@ -1,6 +1,6 @@
-"""Models from neighbours and for neighbours; a file for each."""
+"""Models from and for other packages; one file per package."""
 
-from polyaurn.exchange.cells import from_anndata, to_anndata
+from polyaurn.exchange.anndata import from_anndata, to_anndata
 from polyaurn.exchange.gensim import from_gensim, to_gensim
 from polyaurn.exchange.ldac import read_ldac_beta, write_ldac_beta
 from polyaurn.exchange.mallet_read import read_mallet_state

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from polyaurn.base.errors import InputError
-from polyaurn.chain.priors import topic_word_mass
 from polyaurn.chain.state import check_topics
-from polyaurn.exchange.parts import fitted, take_prior_out, topics_only
-from polyaurn.model.model import TopicModel
+from polyaurn.exchange.parts import take_prior_out, topics_only
+from polyaurn.model.model import TopicModel, fitted
 
 
 def from_gensim(lda: Any) -> TopicModel:
@@ -80,7 +79,7 @@ def to_gensim(model: Any) -> Any:
         dtype=np.float64,
         random_state=0,
     )
-    lda.state.sstats[...] = topic_word_mass(trained.topic_word_counts, trained.priors).toarray()
+    lda.state.sstats[...] = trained.topic_word_mass.toarray()
     lda.state.numdocs = len(trained.doc_names)
     lda.sync_state()
     return lda

@@ -10,18 +10,11 @@ from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
 from polyaurn.chain.state import MAX_TOPICS
 from polyaurn.corpus.count_files import find_vocabulary
-from polyaurn.exchange.parts import (
-    NOTHING,
-    fitted,
-    one_number,
-    read_line,
-    shown,
-    topics_only,
-    word_probabilities,
-)
+from polyaurn.exchange.parts import NOTHING, one_number, read_line, shown, topics_only
 from polyaurn.files.atomic import PATH, check_new_file, new_file
 from polyaurn.files.reading import open_bytes
-from polyaurn.model.model import TopicModel
+from polyaurn.model.data import word_probabilities
+from polyaurn.model.model import TopicModel, fitted
 
 _NUMBER = 64  # bytes that a number may take
 _CLOSE_TO_ONE = 1e-3
@@ -34,7 +27,7 @@ def read_ldac_beta(path: str | Path, vocab: Any) -> TopicModel:
     ----------
     path : str or Path
         NAME.beta: a line for each topic, on it a log probability for each word. NAME.other, with
-        the lines num_topics, num_terms and alpha, lies beside.
+        the lines num_topics, num_terms and alpha, must be in the same folder.
     vocab : path or sequence of str
         The words, or a file with one on each line.
 
@@ -69,7 +62,7 @@ def write_ldac_beta(
     path : str or Path
         NAME.beta.
     flatten_priors : bool
-        LDA-C has one number for alpha; True writes the mean of a vector, False refuses.
+        LDA-C has one number for alpha; True writes the mean of a vector, False rejects it.
     force : bool
         Replace files that are there.
 
@@ -92,7 +85,7 @@ def write_ldac_beta(
 
 
 def check_ldac_files(path: str | Path, *, force: bool, what: str = PATH) -> tuple[Path, Path]:
-    """Refuse names that cannot be written, before long work; return both."""
+    """Return both names; raise, before long work, if one cannot be written."""
     target = check_new_file(path, force=force, what=what, suffixes=[".beta"])
     return target, check_new_file(target.with_suffix(".other"), force=force, what=what)
 

@@ -12,8 +12,9 @@ from polyaurn.base.errors import InputError
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import MAX_TOPICS, doc_topic_matrix
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.exchange.parts import count_topics, read_line, shown, too_long
+from polyaurn.exchange.parts import read_line, shown, too_long
 from polyaurn.files.reading import open_bytes
+from polyaurn.model.checks import count_topics
 from polyaurn.model.model import TopicModel
 
 HEADER = "#doc source pos typeindex type topic"

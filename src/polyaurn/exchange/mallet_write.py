@@ -15,8 +15,10 @@ from polyaurn.base.events import told
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
 from polyaurn.exchange.mallet_read import HEADER, NO_NAME
-from polyaurn.exchange.parts import check_belongs, fitted, one_number
+from polyaurn.exchange.parts import one_number
 from polyaurn.files.atomic import check_new_file, new_file
+from polyaurn.model.checks import check_belongs
+from polyaurn.model.model import fitted
 
 
 def write_mallet_state(
@@ -39,11 +41,11 @@ def write_mallet_state(
     path : str or Path
         The file; gzipped if it ends in ``.gz``.
     blank : str, optional
-        Takes the place of blanks in words and names, which MALLET cuts at; when not given, they are
-        refused.
+        Takes the place of blanks in words and names, at which MALLET splits; when not given, such
+        words and names are rejected.
     flatten_priors : bool
         MALLET has one number for beta; True writes the mean of a vector, and leaves out
-        pseudo-counts of seeds; False refuses.
+        pseudo-counts of seeds; False rejects them.
     force : bool
         Replace a file that is there.
 
@@ -64,7 +66,7 @@ def write_mallet_state(
         )
     used = np.unique(documents.word).tolist()
     words = dict(zip(used, _without_blanks((trained.vocab[v] for v in used), blank), strict=True))
-    _refuse_twins(words.values())
+    _check_different(words.values())
     if isinstance(documents.doc_names, Numbered):
         names: Iterable[str] = (NO_NAME for _ in range(documents.n_documents))
     else:
@@ -124,7 +126,7 @@ def _without_blanks(texts: Iterable[str], blank: str | None) -> list[str]:
     return found
 
 
-def _refuse_twins(words: Iterable[str]) -> None:
+def _check_different(words: Iterable[str]) -> None:
     seen: set[str] = set()
     for word in words:
         if not word or word in seen:

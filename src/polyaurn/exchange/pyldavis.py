@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from polyaurn.base.errors import InputError
-from polyaurn.exchange.parts import check_belongs, fitted, word_probabilities
-from polyaurn.model.inference import in_words_of
+from polyaurn.corpus.known_words import in_words_of
+from polyaurn.model.checks import check_belongs
+from polyaurn.model.data import word_probabilities
+from polyaurn.model.model import fitted
 
 
 def pyldavis_arguments(model: Any, corpus: Any) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def pyldavis_arguments(model: Any, corpus: Any) -> dict[str, Any]:
         mixtures = check_belongs(trained, corpus) and trained.doc_topics()
     else:
         mixtures = trained.transform(corpus)
-    known = in_words_of(trained, corpus)
+    known = in_words_of(trained.vocab, corpus)
     frequency = np.bincount(known.word, minlength=len(trained.vocab))
     used = np.flatnonzero(frequency)
     topics = word_probabilities(trained)[:, used]

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from polyaurn.base.errors import InputError
-from polyaurn.exchange.parts import fitted, one_number, take_prior_out, topics_only, word_weights
-from polyaurn.model.model import TopicModel
+from polyaurn.exchange.parts import one_number, take_prior_out, topics_only
+from polyaurn.model.data import word_weights
+from polyaurn.model.model import TopicModel, fitted
 
 
 def from_sklearn(lda: Any, feature_names: Iterable[str]) -> TopicModel:
@@ -58,7 +59,8 @@ def to_sklearn(model: Any, *, flatten_priors: bool = False) -> Any:
     model : TopicModel or LDA
         What to convert.
     flatten_priors : bool
-        scikit-learn has one number for each prior; True takes the mean of a vector, False refuses.
+        scikit-learn has one number for each prior; True takes the mean of a vector, False
+        rejects it.
 
     Returns
     -------

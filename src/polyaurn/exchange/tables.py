@@ -1,17 +1,24 @@
-"""Models as tables: words of topics and topics of documents, for CSV, Parquet and data frames."""
+"""Models as tables: words of topics and topics of documents, in CSV, Parquet and data frames."""
 
 import csv
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from polyaurn.exchange.parts import fitted, need_documents
+from polyaurn.base.arrays import F64
+from polyaurn.base.errors import InputError
+from polyaurn.base.events import told
 from polyaurn.files.atomic import PATH, check_new_file, new_file
-from polyaurn.model.mixture_files import need_pyarrow
+from polyaurn.model.checks import check_documents
+from polyaurn.model.data import document_lengths
+from polyaurn.model.model import fitted
 from polyaurn.model.tables.words import ranked_words
 
 SUFFIXES = (".csv", ".parquet")
+MIXTURES = (*SUFFIXES, ".npz")
 
 
 def topic_table(model: Any, n_words: int | None = None) -> dict[str, Any]:
@@ -58,13 +65,13 @@ def document_table(model: Any) -> dict[str, Any]:
     dict of str to ndarray or list
         ``document`` (its name), ``topic`` from 0, ``count`` and ``probability``,
         (m + alpha) / (tokens + sum of alpha), a row for each topic that has tokens there. A
-        document without tokens has no row; `mixturefiles.write_mixtures` writes all K topics.
+        document without tokens has no row; `polyaurn infer` writes all K topics.
     """
     trained = fitted(model)
-    need_documents(trained)
+    check_documents(trained)
     m, alpha = trained.doc_topic_counts.sorted_indices(), trained.priors.alpha
     document = np.repeat(np.arange(m.shape[0]), np.diff(m.indptr))
-    tokens = np.asarray(m.sum(axis=1)).ravel()
+    tokens = document_lengths(trained)
     return {
         "document": [trained.doc_names[d] for d in document.tolist()],
         "topic": m.indices.astype(np.int64),
@@ -97,18 +104,58 @@ def write_table(table: dict[str, Any], path: str | Path, *, force: bool = False)
 
 
 def check_table_file(path: str | Path, *, force: bool, what: str = PATH) -> Path:
-    """Refuse a file that a table cannot be written to, before long work."""
+    """Return a path; raise, before long work, if no table can be written there."""
     target = check_new_file(path, force=force, what=what, suffixes=SUFFIXES)
     need_pyarrow(target, what)
     return target
 
 
+def check_mixture_file(path: Path, *, force: bool, name: str = "--out") -> None:
+    """Raise, before long work, if no mixtures can be written to a file."""
+    check_new_file(path, force=force, what=f"'{name}' option", suffixes=MIXTURES)
+    need_pyarrow(path, f"'{name}' option")
+
+
+def need_pyarrow(path: Path, what: str) -> None:
+    """Reject a Parquet file where pyarrow is missing."""
+    if path.suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise InputError(
+            f"The {what} needs pyarrow for '{path}'; install it with: pip install "
+            "'polyaurn[parquet]', or take .csv."
+        )
+
+
+def write_mixtures(path: Path, doc_names: Sequence[str], theta: F64) -> Path:
+    """Write mixtures, D by K, one row per document.
+
+    NAME.csv and NAME.parquet are tables with the columns document, topic_0, topic_1 and so on;
+    NAME.npz has the arrays "theta" and "doc_names".
+    """
+    columns = ["document", *(f"topic_{k}" for k in range(theta.shape[1]))]
+    with new_file(path) as fresh:
+        if path.suffix == ".parquet":
+            _parquet(fresh, dict(zip(columns, [list(doc_names), *theta.T], strict=True)))
+        elif path.suffix == ".npz":
+            names = np.array(list(doc_names), dtype=np.str_)
+            with fresh.open("wb") as file:
+                np.savez_compressed(file, theta=theta, doc_names=names)
+        else:
+            rows = told(zip(doc_names, theta, strict=True), "writing documents", len(theta))
+            cells = ([name, *(f"{value:.6g}" for value in row)] for name, row in rows)
+            _write_rows(fresh, columns, cells)
+    return path
+
+
 def _csv(path: Path, table: dict[str, Any]) -> None:
     columns = [c.tolist() if isinstance(c, np.ndarray) else c for c in table.values()]
+    _write_rows(path, table, zip(*columns, strict=True))
+
+
+def _write_rows(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(table)
-        writer.writerows(zip(*columns, strict=True))
+        writer.writerow(names)
+        writer.writerows(rows)
 
 
 def _parquet(path: Path, table: dict[str, Any]) -> None:

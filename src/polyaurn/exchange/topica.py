@@ -9,13 +9,14 @@ import numpy as np
 from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.exchange.parts import fitted, need_documents, word_probabilities
-from polyaurn.model.model import TopicModel
-from polyaurn.model.tables.labels import labels_of
+from polyaurn.model.checks import check_documents
+from polyaurn.model.data import document_lengths, word_probabilities
+from polyaurn.model.labels import labels_of
+from polyaurn.model.model import TopicModel, fitted
 
 
 class ForTopica:
-    """A model with the names that topica reads; dense arrays are made when first asked for."""
+    """A model with the names that topica reads; dense arrays are made when first used."""
 
     def __init__(self, model: TopicModel, draws: F64 | None = None) -> None:
         self.model = model
@@ -49,7 +50,7 @@ class ForTopica:
     @property
     def doc_lengths(self) -> I64:
         """Tokens of each document."""
-        return np.asarray(self.model.doc_topic_counts.sum(axis=1), np.int64).ravel()
+        return document_lengths(self.model)
 
     @cached_property
     def topic_word(self) -> F64:
@@ -59,7 +60,7 @@ class ForTopica:
     @cached_property
     def doc_topic(self) -> F64:
         """Mixtures of the training documents, D by K; rows sum to one."""
-        need_documents(self.model)
+        check_documents(self.model)
         return self.model.doc_topics()
 
     @property
@@ -106,7 +107,7 @@ def to_topica(model: Any, posterior: Any = None) -> ForTopica:
     Parameters
     ----------
     model : TopicModel or LDA
-        The model. One without documents serves where topica reads topics alone.
+        The model. One without documents will do where topica reads only topics.
     posterior : Posterior, optional
         Of `LDA.sample_posterior`, with draws of Theta for all documents and topics
         (``documents=range(corpus.n_documents)``). topica then takes the draws of the first chain,
@@ -116,7 +117,7 @@ def to_topica(model: Any, posterior: Any = None) -> ForTopica:
     Returns
     -------
     ForTopica
-        With topic_word, doc_topic, vocabulary, alpha, and whatever else topica asks for. Topics
+        With topic_word, doc_topic, vocabulary, alpha, and whatever else topica uses. Topics
         keep their numbers and labels.
 
     Examples

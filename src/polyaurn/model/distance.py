@@ -1,5 +1,6 @@
-"""Which topic of one model is which of another: the best pairing, by the words they hold."""
+"""Distances between topics by the words they hold, and the best pairing of two models' topics."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def match_topics(p: Any, q: Any) -> tuple[I64, F64]:
     ----------
     p, q : sparse or dense matrix, K by V
         Topics in rows: counts, or probabilities. Rows are divided by their sums. Time and memory
-        go by the nonzeros.
+        are proportional to the nonzeros.
 
     Returns
     -------
@@ -53,36 +54,18 @@ def match_topics(p: Any, q: Any) -> tuple[I64, F64]:
 
 
 def row_quality(p: Any, q: Any) -> F64:
-    """Return how alike each row of one matrix and the same row of another are.
-
-    Parameters
-    ----------
-    p, q : sparse or dense matrix, K by V
-        Topics in rows, as in `match_topics`.
-
-    Returns
-    -------
-    ndarray of float64, length K
-        From 0 to 1, as the quality there.
-    """
+    """Return how alike each row of one matrix and the same row of another are, from 0 to 1."""
     shared = _roots(p, "p").multiply(_roots(q, "q"))
     return np.minimum(np.asarray(shared.sum(axis=1), dtype=np.float64).ravel(), 1.0)
 
 
-def topic_distances(p: Any) -> F64:
-    """Return the Hellinger distances between the topics of one model.
+def topic_distances(p: Any, most_words: int | None = None) -> F64:
+    """Return the Hellinger distances between the topics of one model, K by K, from 0 to 1.
 
-    Parameters
-    ----------
-    p : sparse or dense matrix, K by V
-        Topics in rows, as in `match_topics`.
-
-    Returns
-    -------
-    ndarray of float64, K by K
-        From 0 to 1, symmetric; a topic without tokens is at distance 1 from all others.
+    A topic without tokens is at distance 1 from all others. With `most_words`, only that many of
+    the most frequent words of a topic are compared, which bounds the time for large models.
     """
-    roots = _roots(p, "p")
+    roots = _roots(p, "p", most_words)
     K = roots.shape[0]
     distance = np.empty((K, K))
     for lo in range(0, K, _ROWS):  # products of sparse rows are nearly dense, and larger as such
@@ -92,7 +75,7 @@ def topic_distances(p: Any) -> F64:
     return distance
 
 
-def _roots(topics: Any, name: str) -> sp.csr_matrix:
+def _roots(topics: Any, name: str, most_words: int | None = None) -> sp.csr_matrix:
     """Return the square roots of rows that sum to one, as CSR."""
     try:
         csr = sp.csr_matrix(topics, dtype=np.float64, copy=True)
@@ -108,6 +91,16 @@ def _roots(topics: Any, name: str) -> sp.csr_matrix:
             "one that is not finite; give the counts of a model."
         )
     sums = np.asarray(csr.sum(axis=1)).ravel()
+    if most_words is not None:
+        _keep_most_frequent(csr, most_words)
     csr.data /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(csr.indptr))
     np.sqrt(csr.data, out=csr.data)
     return csr
+
+
+def _keep_most_frequent(counts: sp.csr_matrix, most_words: int) -> None:
+    for lo, hi in pairwise(counts.indptr.tolist()):
+        if hi - lo > most_words:
+            row = counts.data[lo:hi]
+            row[np.argsort(-row, kind="stable")[most_words:]] = 0.0
+    counts.eliminate_zeros()

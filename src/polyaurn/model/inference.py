@@ -1,157 +1,30 @@
-"""New documents against a trained model: which of their words it knows, and their topics.
+"""The topics of new documents, given those of a trained model.
 
 Topics of the model stay as they are, at the mean of their posterior given the counts. A document's
-tokens are sampled a few times over, and the counts of the last sweeps are averaged. What comes
-out for a document depends on its words and the seed, not on the documents beside it.
+tokens are sampled in several sweeps, and the counts of the last sweeps are averaged. The result
+for a document depends on its words and the seed, not on the other documents.
 """
 
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.backends.documents import fix_topics
 from polyaurn.backends.registry import BACKENDS, check_device
-from polyaurn.base.arrays import I32, I64
 from polyaurn.base.checks import check_whole
-from polyaurn.base.errors import InputError
 from polyaurn.base.events import tell, telling_of_ranges
 from polyaurn.base.rng import Purpose, check_seed, key
 from polyaurn.base.threads import Workers, count_threads
-from polyaurn.corpus.corpus import Corpus, as_corpus
-from polyaurn.corpus.names import Numbered
-
-if TYPE_CHECKING:
-    from polyaurn.model.model import TopicModel
+from polyaurn.corpus.known_words import Known, in_words_of, note_of_unknown
+from polyaurn.model.data import ModelData
 
 BURN_IN, KEPT = 6, 14  # sweeps over a document: left out, and averaged
-MOST_UNKNOWN = 0.9  # share of tokens
-
-
-class Known(NamedTuple):
-    """Documents in the model's words; `freeze` makes one."""
-
-    doc_ptr: I64
-    word: I32
-    unknown: I64  # tokens of each document that the model does not know
-    doc_names: Sequence[str]
-
-    @property
-    def tokens(self) -> I64:
-        """Tokens of each document that the model knows."""
-        return np.diff(self.doc_ptr)
-
-
-def freeze(doc_ptr: Any, word: Any, unknown: I64, doc_names: Sequence[str]) -> Known:
-    """Return documents whose arrays are read-only, as a corpus' are: kernels tell the two apart."""
-    ptr, words = np.array(doc_ptr, np.int64), np.asarray(word, np.int32).view()
-    ptr.flags.writeable = words.flags.writeable = False
-    return Known(ptr, words, unknown, doc_names)
-
-
-def in_words_of(model: "TopicModel", X: Any) -> Known:
-    """Return documents in the words of a model.
-
-    Parameters
-    ----------
-    model : TopicModel
-        Whose vocabulary counts.
-    X : Corpus, matrix of counts, or sequence of str
-        The documents. A matrix without names has the model's words in its columns; strings are
-        cut into words as by default, into n-grams where the model has them.
-
-    Returns
-    -------
-    Known
-        Tokens of other words are left out and counted.
-    """
-    V = len(model.vocab)
-    matrix = sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2)
-    if matrix and not hasattr(X, "columns"):
-        if X.shape[1] != V:
-            raise InputError(
-                f"The 'X' parameter must have a column for each of the model's {V:,} words. Got "
-                f"{X.shape[1]:,} columns; give a Corpus, whose words are looked up by name."
-            )
-        if not np.count_nonzero(X.data if sp.issparse(X) else X):
-            return _no_words(X.shape[0])
-        corpus = Corpus.from_matrix(X, model.vocab)
-    elif not isinstance(X, str | Corpus) and len(X) and _all_strings(X):
-        texts = list(X)
-        try:
-            corpus = Corpus.from_texts(texts, **cut_of(model))
-        except InputError:  # not a word in any of them
-            return _no_words(len(texts))
-    else:
-        corpus = as_corpus(X)
-    if corpus.vocab is model.vocab or corpus.vocab == model.vocab:
-        unknown = np.zeros(corpus.n_documents, np.int64)
-        return freeze(corpus.doc_ptr, corpus.word, unknown, corpus.doc_names)
-    number = {word: v for v, word in enumerate(model.vocab)}
-    to_model = np.array([number.get(word, -1) for word in corpus.vocab], np.int32)
-    word = to_model[corpus.word]
-    document = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.doc_ptr))
-    known = word >= 0
-    share = 1.0 - known.mean() if len(known) else 0.0
-    if share > MOST_UNKNOWN:
-        raise _strangers(share)
-    unknown = np.bincount(document[~known], minlength=corpus.n_documents)
-    order = np.lexsort((word[known], document[known]))  # words in increasing order again
-    tokens = np.bincount(document[known], minlength=corpus.n_documents)
-    doc_ptr = np.concatenate(([0], np.cumsum(tokens))).astype(np.int64)
-    return freeze(doc_ptr, word[known][order], unknown.astype(np.int64), corpus.doc_names)
-
-
-def _no_words(n_documents: int) -> Known:
-    ptr, nothing = np.zeros(n_documents + 1, np.int64), np.zeros(n_documents, np.int64)
-    return freeze(ptr, np.empty(0, np.int32), nothing, Numbered(n_documents))
-
-
-def cut_of(model: "TopicModel") -> dict[str, Any]:
-    """Return options of `Corpus.from_texts` that the model's own words tell."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    longest = max(word.count(" ") for word in model.vocab) + 1
-    knows_stop_words = not ENGLISH_STOP_WORDS.isdisjoint(model.vocab)
-    return {
-        "ngram_range": (1, longest),
-        "stop_words": None if knows_stop_words else "english",
-    }
-
-
-def _all_strings(X: Any) -> bool:
-    return not isinstance(X, dict) and hasattr(X, "__iter__") and all(isinstance(x, str) for x in X)
-
-
-def _strangers(share: float) -> InputError:
-    return InputError(
-        f"The documents must share words with the model. Got {share:.1%} of tokens that it does "
-        "not know; is this the model of another language, or are words cut differently?"
-    )
-
-
-def note_of_unknown(known: Known) -> str | None:
-    """Return what users should know about words that were left out and documents without any."""
-    notes = []
-    lost, all_tokens = int(known.unknown.sum()), int(known.unknown.sum() + known.tokens.sum())
-    if lost:
-        notes.append(
-            f"{lost:,} of {all_tokens:,} tokens ({lost / all_tokens:.1%}) are of words that the "
-            "model does not know, and were left out"
-        )
-    empty = int((known.tokens == 0).sum())
-    if empty:
-        notes.append(
-            f"{empty:,} of {len(known.tokens):,} documents have no word that the model knows; they "
-            "have the prior's mixture"
-        )
-    return "; ".join(notes) + "." if notes else None
 
 
 def mean_counts(
-    model: "TopicModel",
+    model: ModelData,
     known: Known,
     *,
     burn_in: int = BURN_IN,
@@ -178,7 +51,7 @@ def mean_counts(
 
 
 def infer(
-    model: "TopicModel",
+    model: ModelData,
     X: Any,
     *,
     sparse: bool = False,
@@ -218,7 +91,7 @@ def infer(
     kept = check_whole(kept, "kept", of="sweeps")
     seed, threads = check_seed(random_state), count_threads(n_jobs)
     device = check_device(device)
-    known = in_words_of(model, X)
+    known = in_words_of(model.vocab, X)
     said = note_of_unknown(known)
     if said:
         warnings.warn(said, stacklevel=3)

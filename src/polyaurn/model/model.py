@@ -1,26 +1,26 @@
 """The result of training: topics and where they occur. Immutable."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
-import scipy.sparse as sp
 
-from polyaurn.base.arrays import F64, I64, U16
+from polyaurn.base.arrays import F64
+from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
-from polyaurn.chain.priors import topic_word_mass
 from polyaurn.chain.state import Priors, State, doc_topic_matrix, on_host, topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import check_vocabulary
+from polyaurn.model.data import ModelData
+from polyaurn.model.folder import save
 from polyaurn.model.inference import BURN_IN, KEPT, infer
-from polyaurn.model.tables.mixin import Views
+from polyaurn.model.leading_words import leading_words, topic_totals, words_by_topic
+from polyaurn.model.tables.mixin import Tables
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopicModel(Views):
+class TopicModel(ModelData, Tables["TopicModel"]):
     """A trained topic model: the last state of a chain, with what is needed to read it.
 
     Attributes
@@ -37,19 +37,16 @@ class TopicModel(Views):
     priors : Priors
         alpha and beta, and pseudo-counts where topics were seeded.
     trace : list of dict
-        One record a sweep.
+        One record per sweep.
     parameters : dict
         What repeats the run: sampler, seed, sweeps, sizes, fingerprint of the corpus.
+    n_topics : int
+        K.
+    topic_sizes : ndarray, length K
+        Tokens of each topic.
+    topic_word_mass : CSR matrix, K by V
+        n with the prior's pseudo-counts: what beta is added to.
     """
-
-    topic_word_counts: sp.csr_matrix
-    doc_topic_counts: sp.csr_matrix
-    assignments: U16
-    vocab: tuple[str, ...]
-    doc_names: Sequence[str]
-    priors: Priors
-    trace: list[dict[str, Any]] = field(default_factory=list)
-    parameters: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_state(
@@ -61,7 +58,7 @@ class TopicModel(Views):
         trace: list[dict[str, Any]] | None = None,
         parameters: dict[str, Any] | None = None,
     ) -> "TopicModel":
-        """Make a model of where a chain stands.
+        """Make a model from the state of a chain.
 
         Parameters
         ----------
@@ -104,22 +101,6 @@ class TopicModel(Views):
             parameters=facts | (parameters or {}),
         )
 
-    @property
-    def n_topics(self) -> int:
-        """K."""
-        return len(self.priors.alpha)
-
-    @cached_property
-    def topic_sizes(self) -> I64 | F64:
-        """Tokens of each topic; sums of float64 where the counts are pseudo-counts."""
-        sizes = np.asarray(self.topic_word_counts.sum(axis=1)).ravel()
-        return sizes if sizes.dtype == np.float64 else sizes.astype(np.int64)
-
-    @cached_property
-    def topic_word_mass(self) -> sp.csr_matrix:
-        """Tokens of each topic and word with the prior's pseudo-counts: what beta is added to."""
-        return topic_word_mass(self.topic_word_counts, self.priors)
-
     @overload
     def topics(self, n_words: int = ..., *, weights: Literal[False] = ...) -> list[list[str]]: ...
 
@@ -148,27 +129,15 @@ class TopicModel(Views):
             Only words that occur in the topic, or were seeded there, are listed, so a small topic
             may have fewer.
         """
-        if not isinstance(n_words, int | np.integer) or n_words < 1:
-            raise InputError(
-                f"The 'n_words' parameter must be a whole number, at least 1. Got {n_words!r} "
-                "instead."
-            )
-        beta = self.priors.beta
-        counts = self.topic_word_mass
-        sizes = np.asarray(counts.sum(axis=1)).ravel()
+        check_whole(n_words, "n_words")
+        if not weights:
+            return words_by_topic(self, n_words)
         found = []
-        for k in range(self.n_topics):
-            n_k = counts[k]
-            mass = n_k.data + beta[n_k.indices]
-            order = np.lexsort((n_k.indices, -mass))[:n_words]
-            total = sizes[k] + beta.sum()
-            found.append(
-                [
-                    (self.vocab[v], float(p))
-                    for v, p in zip(n_k.indices[order], mass[order] / total, strict=True)
-                ]
-            )
-        return found if weights else [[word for word, _ in topic] for topic in found]
+        for k, total in enumerate(topic_totals(self).tolist()):
+            words, mass = leading_words(self, k, n_words)
+            pairs = zip(words.tolist(), (mass / total).tolist(), strict=True)
+            found.append([(self.vocab[v], p) for v, p in pairs])
+        return found
 
     def with_words(self, words: Any) -> "TopicModel":
         """Return the model with its words named, as where it was trained on a bare matrix.
@@ -219,14 +188,14 @@ class TopicModel(Views):
         ----------
         X : Corpus, matrix of counts, or sequence of str
             The documents. Words are looked up by name; those that the model does not know are
-            left out, which is said in a warning. A matrix has the model's words in its columns.
+            left out, with a warning. A matrix has the model's words in its columns.
         sparse : bool
             Return only topics that a document's tokens were seen in, as CSR; entries are those of
             the dense matrix.
         burn_in, kept : int
             Sweeps over a document that are left out, and that are averaged.
         random_state : int, None or NumPy generator
-            The seed. What a document gets depends on its words and the seed alone.
+            The seed. The result for a document depends only on its words and the seed.
         n_jobs : int or None
             Threads; the result does not depend on it.
         device : {"cpu", "gpu", "auto"}
@@ -257,12 +226,15 @@ class TopicModel(Views):
         Path
             The folder.
         """
-        from polyaurn.model.storage import save
-
         return save(self, path, force=force)
 
-    def __repr__(self) -> str:
-        return (
-            f"TopicModel({self.n_topics:,} topics, {len(self.doc_names):,} documents, "
-            f"{len(self.vocab):,} words, {len(self.assignments):,} tokens)"
+
+def fitted(model: Any) -> TopicModel:
+    """Return the model of an estimator, or the model itself."""
+    found = getattr(model, "model_", model)
+    if not isinstance(found, TopicModel):
+        raise InputError(
+            "The 'model' parameter must be a TopicModel or a trained LDA. Got "
+            f"{type(model).__name__} instead; call fit first, or polyaurn.load."
         )
+    return found

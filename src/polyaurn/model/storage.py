@@ -1,11 +1,6 @@
-"""Model folders: opened without running anything, replaced whole or not at all.
+"""Model folders, opened without running anything, their checksums verified."""
 
-``model.json`` is the header; docs/format.md describes it and the files beside it.
-"""
-
-import hashlib
 import json
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,178 +9,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
-from polyaurn.base.version import __version__
 from polyaurn.chain.priors import MOST_PSEUDO, make_priors
-from polyaurn.chain.state import MAX_TOPICS, Priors, doc_topic_matrix, topic_word_matrix
+from polyaurn.chain.state import MAX_TOPICS, Priors, doc_topic_matrix
 from polyaurn.corpus.names import Numbered, check_vocabulary
-from polyaurn.files.atomic import is_temporary
-from polyaurn.files.locks import LOCK, locked
-from polyaurn.files.npz import read_npz, write_npz
-from polyaurn.files.sealed import (
-    Damaged,
-    both_names,
-    file_of,
-    replace_file,
-    seal,
-    unseal,
-)
+from polyaurn.files.names import ARRAYS, HEADER, NAMES, TIMINGS, TRACE, VOCABULARY, holds_checkpoint
+from polyaurn.files.npz import read_npz
+from polyaurn.files.sealed import Damaged, file_of, unseal
+from polyaurn.model.folder import FORMAT, FORMAT_VERSION, timings_digest
 from polyaurn.model.model import TopicModel
-from polyaurn.training.checkpoints import FOLDER as CHECKPOINTS
-from polyaurn.training.checkpoints import clear, holds_checkpoint
 
-FORMAT = "polyaurn-model"
-FORMAT_VERSION = 2
-HEADER = "model.json"
-ARRAYS, VOCABULARY, NAMES, TRACE = "arrays.npz", "vocab.txt", "doc_names.txt", "trace.jsonl"
-TIMINGS = "timings.jsonl"
-CONFIG = "config.toml"  # how to repeat the run
-TIMED = ("seconds", "phi_seconds", "z_seconds", "tokens_per_second")  # of a trace's record
-_FILES = (ARRAYS, VOCABULARY, NAMES, TRACE)
 _TYPES = {
     "assignments": "u", "alpha": "f", "beta": "f", "topic_word_counts.data": "if",
     "topic_word_counts.indices": "i", "topic_word_counts.indptr": "i",
 }  # fmt: skip
 _PSEUDO = {f"pseudo_counts.{part}": "i" for part in ("data", "indices", "indptr")}
-
-
-def check_target(path: str | Path, *, force: bool = False, name: str = "path") -> Path:
-    """Refuse a folder that a model could not be written to; called before long work.
-
-    Parameters
-    ----------
-    path : str or Path
-        Where the model will go.
-    force : bool
-        A model or a checkpoint that is there may be replaced. Other contents never are.
-    name : str
-        The parameter's name, for the error message.
-
-    Returns
-    -------
-    Path
-        The folder, absolute.
-    """
-    if not isinstance(path, str | Path):
-        raise InputError(f"The '{name}' parameter must be a path. Got {path!r} instead.")
-    target = Path(path).absolute()
-    if target.exists():
-        _check_contents(target, path, name, force=force)
-    parent = target
-    while not parent.exists():
-        parent = parent.parent
-    try:
-        with tempfile.TemporaryDirectory(prefix=".polyaurn", dir=parent):
-            pass
-    except OSError as error:
-        raise InputError(
-            f"The folder '{path}' cannot be written: {error.strerror} in '{parent}'. Choose a "
-            "folder of your own."
-        ) from None
-    return target
-
-
-def _check_contents(target: Path, path: str | Path, name: str, *, force: bool) -> None:
-    if not target.is_dir():
-        raise InputError(
-            f"The '{name}' parameter must be a folder. '{path}' is a file; choose another name."
-        )
-    ours = both_names(_FILES) | {HEADER, TIMINGS, CONFIG, LOCK, CHECKPOINTS}
-    if not all(entry.name in ours or is_temporary(entry.name) for entry in target.iterdir()):
-        raise InputError(
-            f"The folder '{path}' must be empty or hold a model. It holds other files, which "
-            "are left alone; choose another folder."
-        )
-    if not force and holds_checkpoint(target):
-        raise InputError(
-            f"The folder '{path}' holds a run that was not finished. Go on with it with --resume "
-            "(resume=True), or replace it with --force (force=True)."
-        )
-    if not force and (target / HEADER).exists():
-        raise InputError(
-            f"The folder '{path}' already holds a model. Choose another folder, or replace the "
-            "model with --force (force=True)."
-        )
-
-
-def save(model: TopicModel, path: str | Path, *, force: bool = False) -> Path:
-    """Write a model folder, its header last.
-
-    Parameters
-    ----------
-    model : TopicModel
-        What to write.
-    path : str or Path
-        The folder.
-    force : bool
-        Replace a model, or the checkpoints of a run, that are there.
-
-    Returns
-    -------
-    Path
-        The folder.
-    """
-    target = check_target(path, force=force)
-    with locked(target):
-        write_model(model, target)
-        clear(target / CHECKPOINTS)
-    return target
-
-
-def write_model(model: TopicModel, folder: Path, config: str | None = None) -> None:
-    """Write a model into a folder that is the caller's, replacing an earlier one.
-
-    `config` is the text of its ``config.toml``; that of an earlier model goes in any case.
-    """
-    (folder / CONFIG).unlink(missing_ok=True)
-    numbered = isinstance(model.doc_names, Numbered)
-    n = model.topic_word_counts
-    lengths = np.asarray(model.doc_topic_counts.sum(axis=1)).ravel()
-    arrays = {
-        "assignments": model.assignments,
-        "doc_ptr": np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        "alpha": model.priors.alpha,
-        "beta": model.priors.beta,
-        "topic_word_counts.data": n.data,
-        "topic_word_counts.indices": n.indices,
-        "topic_word_counts.indptr": n.indptr,
-    }
-    header = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "polyaurn_version": __version__,
-        "parameters": model.parameters,
-        "numbered_documents": numbered,
-    }
-    if model.priors.pseudo is not None:
-        before = topic_word_matrix(model.priors.pseudo, model.n_topics)
-        arrays |= {f"pseudo_counts.{p}": getattr(before, p) for p in ("data", "indices", "indptr")}
-        header["pseudo_counts"] = True
-    told = [{k: v for k, v in record.items() if k not in TIMED} for record in model.trace]
-    timed = [{k: record[k] for k in TIMED if k in record} for record in model.trace]
-    files: dict[str, Any] = {
-        ARRAYS: lambda file: write_npz(file, arrays),
-        VOCABULARY: lambda file: file.write(_lines(model.vocab)),
-        NAMES: lambda file: file.write(_lines(model.doc_names)),
-        TRACE: lambda file: file.write(_lines(map(json.dumps, told))),
-    }
-    if numbered:
-        del files[NAMES]
-    sealed = seal(folder, HEADER, header, files)
-    of = sealed["files"][TRACE]["sha256"]
-    lines = [json.dumps(times) for times in timed]
-    first = json.dumps({"of": of, "sha256": _timings_digest(of, lines)})
-    replace_file(folder / TIMINGS, _lines([first, *lines]))
-    if config is not None:
-        replace_file(folder / CONFIG, config.encode())
-    _remove_strays(folder, {fact["file"] for fact in sealed["files"].values()})
-
-
-def _remove_strays(folder: Path, used: set[str]) -> None:
-    """Remove what writers that were killed left: half a file, or a whole one of no header."""
-    for entry in folder.iterdir():
-        unused = entry.name in both_names(_FILES) - used
-        if unused or is_temporary(entry.name):
-            entry.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> TopicModel:
@@ -194,7 +31,7 @@ def load(path: str | Path) -> TopicModel:
     Parameters
     ----------
     path : str or Path
-        As written by `save`, `LDA.save` or ``polyaurn train --out``.
+        As written by `TopicModel.save`, `LDA.save` or ``polyaurn train --out``.
 
     Returns
     -------
@@ -206,13 +43,13 @@ def load(path: str | Path) -> TopicModel:
         what = f"has no {HEADER}" if folder.exists() else "does not exist"
         remedy = "give a folder written by 'polyaurn train --out'"
         if holds_checkpoint(folder):
-            what, remedy = "holds a run that was not finished", "go on with it with --resume"
+            what, remedy = "holds a run that was not finished", "continue it with --resume"
         raise InputError(f"The folder '{path}' must hold a model. It {what}; {remedy}.")
     try:
         return _read(folder)
     except Damaged as reason:
         raise InputError(
-            f"The folder '{path}' holds a damaged model ({reason}). Copy it again, or train anew."
+            f"The folder '{path}' holds a damaged model ({reason}). Copy it again, or train again."
         ) from None
 
 
@@ -318,7 +155,7 @@ def _counts(arrays: dict[str, Any], name: str, what: str, K: int, V: int) -> sp.
 
 
 def _first_doc_ptr(arrays: dict[str, Any]) -> Any:
-    """Return where documents begin, from the counts that version 1 kept."""
+    """Return where documents begin, from the counts that version 1 stored."""
     data, indptr = arrays["doc_topic_counts.data"], arrays["doc_topic_counts.indptr"]
     if not len(indptr) or indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
         raise Damaged("the counts of documents do not fit together")
@@ -338,18 +175,14 @@ def _trace(folder: Path, header: dict[str, Any]) -> list[dict[str, Any]]:
         return records
     seal_line, *lines = _read_lines(folder / TIMINGS) or [""]
     stated = _records([seal_line], TIMINGS)[0]
-    if stated.get("sha256") != _timings_digest(stated.get("of"), lines):
+    if stated.get("sha256") != timings_digest(stated.get("of"), lines):
         raise Damaged(f"{TIMINGS} was changed after it was written")
     if stated["of"] != header["files"][TRACE]["sha256"]:  # of the model that was here before
         return records
     timed = _records(lines, TIMINGS)
     if len(timed) != len(records):
         raise Damaged(f"{TIMINGS} has {len(timed):,} records of {len(records):,} sweeps")
-    return [told | times for told, times in zip(records, timed, strict=True)]
-
-
-def _timings_digest(of: Any, lines: Iterable[str]) -> str:
-    return hashlib.sha256(_lines([str(of), *lines])).hexdigest()
+    return [record | times for record, times in zip(records, timed, strict=True)]
 
 
 def _records(lines: Iterable[str], name: str) -> list[dict[str, Any]]:
@@ -360,10 +193,6 @@ def _records(lines: Iterable[str], name: str) -> list[dict[str, Any]]:
     if not all(isinstance(record, dict) for record in records):
         raise Damaged(f"{name} holds something else than records")
     return records
-
-
-def _lines(lines: Iterable[str]) -> bytes:
-    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _read_lines(path: Path) -> tuple[str, ...]:

@@ -1,112 +1,162 @@
-"""Topics on a plane: near each other where they use the same words. Needs no plotting library."""
+"""Topics as circles on a plane: alike ones near each other, none over another.
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+Sums are computed without BLAS, whose last bits depend on the number of its threads.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.base.arrays import F64
-from polyaurn.base.errors import InputError
+from polyaurn.base.arrays import F64, I64
+from polyaurn.model.distance import topic_distances
 
-if TYPE_CHECKING:
-    from polyaurn.model.model import TopicModel
+MOST_TOPICS = 2_000  # on a map, the largest; distances of all pairs are held at once
 
-MOST_TOPICS = 10_000  # similarities of all pairs are held at once
+ASPECT = 0.72  # height of the map, its width being 1
+FILLED = 0.2  # share of the map that circles cover
+LARGEST, SMALLEST = 0.075, 0.003  # radii
+_MARGIN = 0.02
+_STEPS = 60  # of stress majorisation
+_PUSHES = 200  # of circles that overlap
+_TURNS = 100  # of the start
+_WORDS = 2_000  # of a topic that are compared, where it has more
 
 
 class TopicMap(NamedTuple):
-    """Where topics lie.
+    """Circles of topics, in widths of the map; the nearest topics of each; how far to trust it.
 
-    Attributes
-    ----------
-    positions : ndarray of float64, K by 2
-        Around their mean, the wider direction first.
-    share : ndarray of float64, length 2
-        How much of the spread of all topics each direction shows, from 0 to 1.
+    `order` is the rank correlation of distances on the map with those between topics; NaN where
+    there are fewer than three topics.
     """
 
-    positions: F64
-    share: F64
+    x: F64
+    y: F64
+    radius: F64
+    nearest: I64
+    order: float
 
 
-def topic_map(model: "TopicModel") -> TopicMap:
-    """Place topics on a plane by classical scaling of their Hellinger distances.
+def place_topics(counts: sp.csr_matrix, sizes: Any, n_nearest: int = 5) -> TopicMap:
+    """Place topics, K by V, on a plane by their Hellinger distances; `sizes` are their tokens.
 
-    Parameters
-    ----------
-    model : TopicModel
-        Whose topics, (n + beta) / (sum of n + beta).
-
-    Returns
-    -------
-    TopicMap
-        The same for the same model. In each direction the topic farthest from the middle, the
-        first of them, has a positive coordinate.
-
-    Examples
-    --------
-    >>> import polyaurn
-    >>> from polyaurn.model.topic_map import topic_map
-    >>> corpus = polyaurn.datasets.generate(n_documents=200, n_words=80, n_topics=4)
-    >>> model = polyaurn.LDA(4, max_iter=30, verbose=False).fit(corpus).model_
-    >>> topic_map(model).positions.shape
-    (4, 2)
+    Distances are replaced by their ranks, of which a plane holds more than of the distances
+    themselves: most topics share little and are about equally far from each other. Stress
+    majorisation (de Leeuw 1977) starts near the classical solution, so that nothing is random.
+    Circles do not overlap, unless there are more than fit.
     """
-    if model.n_topics > MOST_TOPICS:
-        raise InputError(
-            f"The 'model' parameter must have at most {MOST_TOPICS:,} topics for a map. Got "
-            f"{model.n_topics:,}; show some of its topics in another way."
-        )
-    alike = affinities(model)
-    from_row = alike.mean(axis=1)
-    inner = alike - from_row[:, None] - from_row[None, :] + from_row.mean()
-    inner = (inner + inner.T) / 2
-    values, vectors = _largest(inner)
-    spread = float(np.trace(inner))
-    there = values > 1e-10 * max(1.0, spread)
-    length = np.sqrt(np.where(there, values, 0.0))
-    share = np.where(there, values, 0.0) / (spread if spread > 0 else 1.0)
-    return TopicMap(np.ascontiguousarray(vectors * length), share)
+    K = counts.shape[0]
+    distance = topic_distances(counts, _WORDS)
+    pairs = np.triu_indices(K, 1)
+    order = np.nan
+    points = np.zeros((K, 2))
+    if K > 1:
+        target = np.zeros((K, K))
+        target[pairs] = np.sqrt(_ranks(distance[pairs]) / len(pairs[0]))
+        target += target.T
+        points = _majorise(target, _classical(target))
+    radius = _radii(np.asarray(sizes, np.float64))
+    points = _push_apart(_fit(points, radius), radius)
+    if K > 2:
+        ranks = _ranks(distance[pairs]), _ranks(_distances(points)[pairs])
+        if all(np.ptp(rank) > 0 for rank in ranks):
+            a, b = (rank - rank.mean() for rank in ranks)
+            order = float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))
+    nearest = np.argsort(distance + 2.0 * np.eye(K), axis=1, kind="stable")
+    return TopicMap(points[:, 0], points[:, 1], radius, nearest[:, : min(n_nearest, K - 1)], order)
 
 
-def affinities(model: "TopicModel") -> F64:
-    """Return the Bhattacharyya coefficients of all pairs of topics, K by K.
+def _classical(distance: F64) -> F64:
+    """Return about the plane of classical scaling: two leading directions, by power iteration."""
+    K = len(distance)
+    square = distance**2
+    means = square.mean(axis=0)
+    centred = -0.5 * (square - means - means[:, None] + means.mean())
+    turn = 2.399963 * np.arange(K)
+    points = np.column_stack((np.cos(turn), np.sin(turn)))
+    for _ in range(_TURNS):
+        x, y = _times(centred, points).T
+        x = x / max(np.sqrt((x * x).sum()), 1e-300)
+        y = y - (x * y).sum() * x
+        points = np.column_stack((x, y / max(np.sqrt((y * y).sum()), 1e-300)))
+    return points
 
-    Square roots of smoothed counts are those of the prior plus something that is zero where the
-    counts are, so that time goes by the nonzeros. The squared Hellinger distance is one minus the
-    coefficient.
 
-    Parameters
-    ----------
-    model : TopicModel
-        Whose topics.
+def _times(matrix: F64, points: F64) -> F64:
+    return np.column_stack([(matrix * axis).sum(axis=1) for axis in points.T])
 
-    Returns
-    -------
-    ndarray of float64
-        From 0 to 1, and 1 on the diagonal.
+
+def _majorise(target: F64, points: F64) -> F64:
+    for _ in range(_STEPS):
+        ratio = _distances(points)
+        np.divide(target, ratio, out=ratio, where=ratio > 1e-9)
+        points = (ratio.sum(axis=1)[:, None] * points - _times(ratio, points)) / len(points)
+    return points
+
+
+def _distances(points: F64) -> F64:
+    squares = np.zeros((len(points), len(points)))
+    for axis in points.T:
+        step = axis[:, None] - axis
+        step *= step
+        squares += step
+    return np.asarray(np.sqrt(squares, out=squares), np.float64)
+
+
+def _ranks(values: F64) -> F64:
+    """Return ranks from 1 on, equal values sharing the mean of theirs."""
+    _, where, times = np.unique(values.round(9), return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(times) - (times - 1) / 2)[where], np.float64)
+
+
+def areas_by_tokens(sizes: Any) -> F64:
+    """Return radii whose circles have areas in proportion to tokens; none is above its map radius.
+
+    On a map with few topics all circles have the largest radius.
     """
-    n, beta = model.topic_word_mass, model.priors.beta
-    root = np.sqrt(beta)
-    extra = sp.csr_matrix(
-        (np.sqrt(n.data + beta[n.indices]) - root[n.indices], n.indices, n.indptr), shape=n.shape
-    )
-    along = np.asarray(extra @ root).ravel()
-    products = (extra @ extra.T).toarray() + along[:, None] + along[None, :] + beta.sum()
-    norm = np.sqrt(np.asarray(n.sum(axis=1), np.float64).ravel() + beta.sum())
-    alike: F64 = np.minimum(products / np.outer(norm, norm), 1.0)
-    np.fill_diagonal(alike, 1.0)
-    return alike
+    tokens = np.maximum(np.asarray(sizes, np.float64), 0.0)
+    share = tokens / max(tokens.sum(), 1e-300)
+    radius = np.sqrt(FILLED * ASPECT * share / np.pi)
+    return np.asarray(np.maximum(radius * min(1.0, LARGEST / max(radius.max(), 1e-300)), SMALLEST))
 
 
-def _largest(inner: F64) -> tuple[F64, F64]:
-    """Return the two largest eigenvalues and their vectors, signs fixed, zeros where missing."""
-    from scipy.linalg import eigh
+def _radii(sizes: F64) -> F64:
+    share = sizes / max(sizes.sum(), 1e-300)
+    radius: F64 = np.clip(np.sqrt(FILLED * ASPECT * share / np.pi), SMALLEST, LARGEST)
+    return radius
 
-    K = len(inner)
-    found, columns = eigh(inner, subset_by_index=[max(0, K - 2), K - 1])
-    values, vectors = np.zeros(2), np.zeros((K, 2))
-    values[: len(found)], vectors[:, : len(found)] = found[::-1], columns[:, ::-1]
-    size: Any = np.abs(vectors)
-    first = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
-    return values, vectors * np.where(vectors[first, [0, 1]] < 0, -1.0, 1.0)
+
+def _fit(points: F64, radius: F64) -> F64:
+    """Centre the points in the map, the same scale along both axes."""
+    room = np.array([1.0, ASPECT]) - 2 * (_MARGIN + radius.max())
+    low, span = points.min(axis=0), np.ptp(points, axis=0)
+    scale = (room / np.maximum(span, 1e-9)).min() if span.max() > 1e-9 else 0.0
+    middle: F64 = np.array([0.5, ASPECT / 2]) + scale * (points - low - span / 2)
+    return middle
+
+
+def _push_apart(points: F64, radius: F64) -> F64:
+    """Move circles that overlap away from each other, and all inside the map."""
+    from scipy.spatial import cKDTree
+
+    K = len(points)
+    low = radius[:, None] + _MARGIN / 2
+    high = np.array([1.0, ASPECT]) - low
+    turn = 2.399963 * np.arange(K)  # the golden angle parts circles of one centre
+    points = points + 1e-6 * np.column_stack((np.cos(turn), np.sin(turn)))
+    for _ in range(_PUSHES):
+        near = cKDTree(points).query_pairs(2 * radius.max() + 0.004, output_type="ndarray")
+        a, b = near[np.lexsort((near[:, 1], near[:, 0]))].T
+        step = points[b] - points[a]
+        apart = np.hypot(*step.T)
+        lacking = radius[a] + radius[b] + 0.003 - apart
+        hit = lacking > 1e-6
+        if not hit.any():
+            break
+        a, b = a[hit], b[hit]
+        push = 0.5 * (lacking[hit] / np.maximum(apart[hit], 1e-9))[:, None] * step[hit]
+        points = points.copy()
+        np.add.at(points, a, -push)
+        np.add.at(points, b, push)
+        points = np.clip(points, low, high)
+    return points

@@ -25,31 +25,15 @@ def line_chart(
     log_x: bool = False,
     key: bool = False,
 ) -> str:
-    """Draw lines through points.
+    """Draw lines through points (x, y), by the name of each line, as an ``<svg>`` element.
 
-    Parameters
-    ----------
-    series : mapping of str to sequence of pairs
-        Points (x, y) of each line, by its name. Colours follow the order.
-    title, x_label, y_label : str
-        What is shown.
-    y_from : float, optional
-        Where the y axis begins; what lies below is cut off. All is shown when not given.
-    points : sequence of pairs
-        Shown as rings, without a line.
-    log_x : bool
-        Space the x axis by logarithms, and write numbers where there are points.
-    key : bool
-        Write the names of the lines below, so that the chart can stand alone.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
+    Without `y_from`, where the y axis begins, everything is shown. `points` are drawn as rings.
+    With `log_x` the x axis is logarithmic, with numbers where there are points. With `key` the
+    names of the lines are below, so that the chart needs no legend.
     """
     shown = [point for line in (*series.values(), points) for point in line]
     xs, ys = [x for x, _ in shown] or [0.0, 1.0], [y for _, y in shown] or [0.0, 1.0]
-    inset = 12 if points else 0  # room for rings at the edges
+    inset = 12 if points else 0  # so that rings at the edges are visible
     x_axis = (
         _LogAxis(xs, LEFT + inset, WIDTH - RIGHT - inset)
         if log_x and shown
@@ -142,7 +126,7 @@ svg { width: 100%; max-width: 620px; height: auto; }
 
 
 class _Axis:
-    """From numbers to places."""
+    """Maps numbers to coordinates."""
 
     def __init__(self, low: float, high: float, begin: float, end: float) -> None:
         if not high > low:
@@ -154,7 +138,7 @@ class _Axis:
         return self.begin + share * (self.end - self.begin)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return about six round numbers, and how they are written."""
+        """Return about six round numbers, and their labels."""
         rough = (self.high - self.low) / 6
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * f for f in (1, 2, 5, 10) if power * f >= rough)
@@ -164,7 +148,7 @@ class _Axis:
 
 
 class _LogAxis(_Axis):
-    """From positive numbers to places, by their logarithms."""
+    """Maps positive numbers to coordinates, by their logarithms."""
 
     def __init__(self, values: Sequence[float], begin: float, end: float) -> None:
         super().__init__(math.log(min(values)), math.log(max(values)), begin, end)
@@ -174,7 +158,7 @@ class _LogAxis(_Axis):
         return super().place(math.log(value))
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return the numbers themselves, but for those that would lie on each other."""
+        """Return the numbers themselves, except those whose labels would overlap."""
         chosen: list[tuple[float, str]] = []
         for value in self._values:
             if not chosen or self.place(value) - self.place(chosen[-1][0]) > LABEL_WIDTH:

@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.base.checks import is_whole
 from polyaurn.base.errors import InputError
-from polyaurn.model.model import TopicModel
-from polyaurn.plots.paper import fitted, need_documents, new_axes, pick_topics, short_name
+from polyaurn.model.data import ModelData
+from polyaurn.model.labels import given_labels
+from polyaurn.model.model import fitted
+from polyaurn.plots.axes import need_documents, new_axes, pick_topics, short, short_name
 
 DOCUMENTS, TOPICS = 30, 20
 
@@ -29,7 +32,8 @@ def plot_documents(model: Any, documents: Any = None, topics: Any = None, *, ax:
     Returns
     -------
     matplotlib Axes
-        With the picture: (m + alpha) / (tokens + sum of alpha).
+        With the picture: (m + alpha) / (tokens + sum of alpha). Labelled topics have their
+        labels.
     """
     trained = fitted(model)
     need_documents(trained)
@@ -49,15 +53,17 @@ def plot_documents(model: Any, documents: Any = None, topics: Any = None, *, ax:
     )
     bar = ax.get_figure().colorbar(image, ax=ax, pad=0.02)
     bar.set_label("share of the document")
-    ax.set_xticks(range(len(chosen)), [str(k) for k in chosen])
-    if len(chosen) > 12 or max(chosen) > 99:
+    labels = given_labels(trained)
+    ticks = [f"{k}: {short(labels[k] or '', 24)}" if labels[k] else str(k) for k in chosen]
+    ax.set_xticks(range(len(chosen)), ticks)
+    if len(chosen) > 12 or max(map(len, ticks)) > 2:
         ax.tick_params(axis="x", labelrotation=90)
     ax.set_yticks(range(len(rows)), names, fontsize="small")
     ax.set(xlabel="topic", ylabel="document", title="Topics of documents")
     return ax
 
 
-def _numbers(model: TopicModel, documents: Any) -> list[int]:
+def _numbers(model: ModelData, documents: Any) -> list[int]:
     D = len(model.doc_names)
     if documents is None:
         return list(range(min(D, DOCUMENTS)))
@@ -68,8 +74,7 @@ def _numbers(model: TopicModel, documents: Any) -> list[int]:
         names = {name: d for d, name in reversed(list(enumerate(model.doc_names)))}
     found = [names.get(d, -1) if isinstance(d, str) else d for d in asked]
     for d, number in zip(asked, found, strict=True):
-        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-        if not whole or not 0 <= number < D:
+        if not is_whole(number) or not 0 <= number < D:
             raise InputError(
                 "The 'documents' parameter must be names of training documents, or numbers from 0 "
                 f"to {D - 1:,}. Got {d!r} instead."

@@ -1,15 +1,20 @@
 """Topics as circles on a plane, near each other where they share words."""
 
+import math
 from typing import Any
 
 import numpy as np
 
-from polyaurn.model.topic_map import topic_map
-from polyaurn.plots.paper import COLOURS, PALE, fitted, new_axes, topic_label
+from polyaurn.base.arrays import I64
+from polyaurn.base.checks import check_whole
+from polyaurn.model.data import largest_topics
+from polyaurn.model.model import fitted
+from polyaurn.model.topic_map import ASPECT, MOST_TOPICS, areas_by_tokens, place_topics
+from polyaurn.pages.charts import COLOURS
+from polyaurn.plots.axes import PALE, new_axes, topic_label
 
-LABELLED = 12  # largest topics that get their words, where there is room
-NUMBERED = 80  # largest topics that get their numbers, where there is room
-LARGEST = 1600.0  # area of the largest circle, in square points
+LABELLED = 12  # largest topics that get their names, where there is space
+NUMBERED = 80  # largest topics that get their numbers, where there is space
 
 
 def plot_map(model: Any, *, labelled: int = LABELLED, ax: Any = None) -> Any:
@@ -20,79 +25,82 @@ def plot_map(model: Any, *, labelled: int = LABELLED, ax: Any = None) -> Any:
     model : TopicModel or LDA
         A trained model.
     labelled : int
-        How many topics, the largest first, have their words beside them where there is room; 0
-        for none.
+        How many topics, the largest first, have their labels or leading words beside them where
+        there is space; 0 for none.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when not given.
 
     Returns
     -------
     matplotlib Axes
-        With the picture. Positions are those of `polyaurn.model.topic_map.topic_map`.
+        With the picture. Topics are placed as in the report (`polyaurn.write_report`), at most the
+        2,000 largest; circles do not overlap.
     """
     trained = fitted(model)
-    placed = topic_map(trained)
-    ax = new_axes(ax, 7.6, 6.4)
-    sizes = np.asarray(trained.topic_sizes, np.float64)
-    order = np.argsort(-sizes, kind="stable")
-    shrink = min(1.0, 30.0 / len(sizes))
-    area = np.maximum(LARGEST * max(shrink, 0.12) * sizes / max(sizes.max(), 1.0), 4.0)
-    x, y = placed.positions.T
-    ax.axhline(0, color=PALE, linewidth=0.8, zorder=0)
-    ax.axvline(0, color=PALE, linewidth=0.8, zorder=0)
-    ax.scatter(
-        x[order], y[order], s=area[order], color=COLOURS[0], alpha=0.4, edgecolor="white",
-        linewidth=0.8,
+    check_whole(labelled, "labelled", 0)
+    shown = np.sort(largest_topics(trained, MOST_TOPICS))
+    sizes = trained.topic_sizes[shown]
+    placed = place_topics(trained.topic_word_mass[shown], sizes)
+    ax = new_axes(ax, 8.0, 6.2)
+    from matplotlib.collections import EllipseCollection
+
+    centre, radius = np.column_stack((placed.x, placed.y)), areas_by_tokens(sizes)
+    ax.add_collection(
+        EllipseCollection(
+            2 * radius, 2 * radius, np.zeros(len(radius)), units="x", offsets=centre,
+            offset_transform=ax.transData, facecolor=COLOURS[0], alpha=0.4, edgecolor="white",
+            linewidth=0.8,
+        )
     )  # fmt: skip
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.margins(0.14)
-    ax.set(
-        xlabel=f"first direction ({placed.share[0]:.0%} of the spread)",
-        ylabel=f"second direction ({placed.share[1]:.0%} of the spread)",
-        title=f"Map of {len(sizes):,} topics by the words they use",
-    )
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xlim=(0, 1), ylim=(ASPECT, 0), aspect="equal", xticks=[], yticks=[])
+    K = trained.n_topics
+    which = f"{K:,} topics" if len(shown) == K else f"the {len(shown):,} largest of {K:,} topics"
+    ax.set_title(f"Map of {which} by the words they use")
+    if not math.isnan(placed.order):
+        ax.set_xlabel(
+            f"distances on the map and between topics: rank correlation {placed.order:.2f}"
+        )
     for side in ax.spines.values():
         side.set_color(PALE)
-    _label(ax, trained, order, area, placed.positions, labelled)
+    _label(ax, trained, shown, centre, radius, labelled)
     return ax
 
 
-def _label(ax: Any, model: Any, order: Any, area: Any, positions: Any, labelled: int) -> None:
-    """Put words beside circles and numbers into them, where they hide nothing."""
+def _label(ax: Any, model: Any, topics: I64, centre: Any, radius: Any, labelled: int) -> None:
+    """Put names beside circles and numbers into them, where they hide nothing."""
     figure = ax.figure.figure
     figure.draw_without_rendering()
-    scale = figure.dpi / 72
-    centre = ax.transData.transform(positions)
-    radius = np.sqrt(area / np.pi)  # in points
-    room = _Room(ax.get_window_extent(), centre, radius * scale)
-    for rank, k in enumerate(order[: max(NUMBERED, labelled)].tolist()):
-        gap = radius[k] + 2
+    scale = ax.transData.transform([(1, 0)])[0, 0] - ax.transData.transform([(0, 0)])[0, 0]
+    space = _Space(ax.get_window_extent(), ax.transData.transform(centre), radius * scale)
+    points = radius * scale * 72 / figure.dpi
+    by_size = np.argsort(-model.topic_sizes[topics], kind="stable")
+    for rank, i in enumerate(by_size[: max(NUMBERED, labelled)].tolist()):
+        k = int(topics[i])
+        gap = points[i] + 2
         places = [
             (gap, 0, "left", "center"), (-gap, 0, "right", "center"),
             (0, gap, "center", "bottom"), (0, -gap, "center", "top"),
         ]  # fmt: skip
-        style = {"xy": positions[k], "textcoords": "offset points", "fontsize": "x-small"}
+        style = {"xy": centre[i], "textcoords": "offset points", "fontsize": "x-small"}
         label = topic_label(model, k) if rank < labelled else ""
         done = label and any(
-            room.keep(ax.annotate(label, xytext=(dx, dy), ha=ha, va=va, **style), circles=True)
+            space.keep(ax.annotate(label, xytext=(dx, dy), ha=ha, va=va, **style), circles=True)
             for dx, dy, ha, va in places
         )
-        if not done and radius[k] > 6:
+        if not done and points[i] > 6:
             text = ax.annotate(str(k), xytext=(0, 0), ha="center", va="center", **style)
-            room.keep(text, circles=False)
+            space.keep(text, circles=False)
 
 
-class _Room:
-    """What is taken in a picture, in pixels."""
+class _Space:
+    """What is occupied in a picture, in pixels."""
 
     def __init__(self, frame: Any, centre: Any, radius: Any) -> None:
         self._frame, self._centre, self._radius = frame, centre, radius
         self._texts: list[Any] = []
 
     def keep(self, text: Any, *, circles: bool) -> bool:
-        """Keep a text inside the frame and on no other, nor on circles; remove it otherwise."""
+        """Keep a text that is inside the frame and covers nothing; else remove it."""
         text.set_in_layout(False)
         box, frame = text.get_window_extent(), self._frame
         free: bool = frame.x0 <= box.x0 and box.x1 <= frame.x1

@@ -1,25 +1,17 @@
 """Topics over time: their share of the tokens in each period."""
 
-import math
-from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
+from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
-from polyaurn.model.model import TopicModel
-from polyaurn.plots.paper import (
-    COLOURS,
-    PALE,
-    STYLES,
-    check_whole,
-    fitted,
-    need_documents,
-    new_axes,
-    pick_topics,
-    topic_label,
-)
+from polyaurn.model.checks import check_value_per_document
+from polyaurn.model.data import ModelData
+from polyaurn.model.dates import as_times, in_bins, no_time
+from polyaurn.model.model import fitted
+from polyaurn.pages.charts import COLOURS
+from polyaurn.plots.axes import PALE, STYLES, need_documents, new_axes, pick_topics, topic_label
 
 TOPICS, PERIODS = 6, 24
 FIRST, LAST = np.datetime64("0001-01-02"), np.datetime64("9999-12-30")  # that can be drawn
@@ -41,7 +33,7 @@ def plot_over_time(
     topics : iterable of int, optional
         Which; the six largest when not given.
     periods : int
-        At most so many, of equal length; where there are no more different times, each is one.
+        The most periods, of equal length; where there are no more different times, each is one.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when not given.
 
@@ -52,7 +44,7 @@ def plot_over_time(
     """
     trained = fitted(model)
     need_documents(trained)
-    when, there = _times(timestamps, len(trained.doc_names))
+    when, there = _times(trained, timestamps)
     chosen = pick_topics(trained, topics, TOPICS)
     middle, period = _periods(when, check_whole(periods, "periods"))
     share = _shares(trained, there, period, len(middle), chosen)
@@ -81,95 +73,30 @@ def plot_over_time(
     return ax
 
 
-def _times(timestamps: Any, D: int) -> tuple[Any, Any]:
+def _times(model: ModelData, timestamps: Any) -> tuple[Any, Any]:
     """Return the times of documents that have one, as numbers or dates, and which have one."""
-    if isinstance(timestamps, str | dict) or not hasattr(timestamps, "__len__"):
-        raise InputError(
-            "The 'timestamps' parameter must be a sequence of times, one for each document. Got "
-            f"{type(timestamps).__name__} instead."
-        )
-    if len(timestamps) != D:
-        raise InputError(
-            f"The 'timestamps' parameter must have one time for each of the {D:,} training "
-            f"documents. Got {len(timestamps):,}; None stands for a document without one."
-        )
-    given = list(timestamps)
-    there = np.array([not _missing(t) for t in given], bool)
+    times = as_times(check_value_per_document(model, timestamps, "timestamps"))
+    there = ~(np.isnat(times) if times.dtype.kind == "M" else np.isnan(times))
     if not there.any():
         raise InputError("The 'timestamps' parameter must have at least one time. Got none.")
-    known = [(d, t) for d, t in enumerate(given) if there[d]]
-    numbers = all(isinstance(t, int | float | np.number) for _, t in known)
-    read = _number if numbers else as_date
-    return np.array([read(t, f"for document {d}") for d, t in known]), there
-
-
-def _missing(t: Any) -> bool:
-    if t is None or (isinstance(t, str) and not t.strip()):
-        return True
-    return np.ndim(t) == 0 and bool(t != t)  # NaN and NaT are not themselves
-
-
-def _number(t: Any, where: str) -> float:
-    if not math.isfinite(t):
-        raise _no_time(t, where)
-    return float(t)
-
-
-def as_date(t: Any, where: str) -> Any:
-    """Return a date in seconds; one with a zone in that of Greenwich.
-
-    Parameters
-    ----------
-    t : str, date, datetime or datetime64
-        The date.
-    where : str
-        Where it was found, for the error message.
-
-    Returns
-    -------
-    datetime64
-        In seconds.
-    """
-    try:
-        if isinstance(t, str):
-            t = t.strip()
-            with suppress(ValueError):
-                t = datetime.fromisoformat(t)
-        if isinstance(t, datetime) and t.tzinfo is not None:
-            t = t.astimezone(UTC).replace(tzinfo=None)
-        if isinstance(t, int | float | np.number):
-            raise ValueError
-        found = np.datetime64(t).astype("datetime64[s]")
-        if not FIRST <= found <= LAST:
-            raise ValueError
-        return found
-    except (ValueError, TypeError, OverflowError):
-        raise _no_time(t, where) from None
-
-
-def _no_time(t: Any, where: str) -> InputError:
-    return InputError(
-        "The 'timestamps' parameter must hold numbers alone, or dates such as '2021-03-14', "
-        f"'2021-03' or '2021'. Got {t!r:.60} {where}; write it so."
-    )
+    when = times[there]
+    bad = (when < FIRST) | (when > LAST) if times.dtype.kind == "M" else ~np.isfinite(when)
+    if bad.any():
+        at = int(np.flatnonzero(there)[np.argmax(bad)])
+        raise no_time(times[at], f"at position {at}")
+    return when, there
 
 
 def _periods(when: Any, periods: int) -> tuple[Any, Any]:
     """Return the middle of each period, and the period of each time."""
-    different, which = np.unique(when, return_inverse=True)
-    if len(different) <= periods:
-        return different, which
-    begin, length = different[0], different[-1] - different[0]
-    place = (when - begin) / length * periods
-    width = length / periods
-    if np.issubdtype(when.dtype, np.datetime64):
-        middle = begin + (np.arange(periods) + 0.5) * width.astype(float) * np.timedelta64(1, "s")
-    else:
-        middle = begin + (np.arange(periods) + 0.5) * width
-    return middle, np.minimum(place.astype(np.int64), periods - 1)
+    if len(np.unique(when)) <= periods:
+        period, different = in_bins(when, None)
+        return different, period
+    period, starts = in_bins(when, periods)
+    return starts + (when.max() - when.min()) / (2 * periods), period
 
 
-def _shares(model: TopicModel, there: Any, period: Any, n_periods: int, chosen: list[int]) -> Any:
+def _shares(model: ModelData, there: Any, period: Any, n_periods: int, chosen: list[int]) -> Any:
     m = model.doc_topic_counts[np.flatnonzero(there)]
     tokens = np.bincount(period, np.asarray(m.sum(axis=1)).ravel(), minlength=n_periods)
     parts = [np.bincount(period, m[:, [k]].toarray().ravel(), minlength=n_periods) for k in chosen]

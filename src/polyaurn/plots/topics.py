@@ -3,10 +3,14 @@
 import math
 from typing import Any
 
-from polyaurn.plots.paper import COLOURS, check_whole, fitted, new_axes, pick_topics, short
+from polyaurn.base.checks import check_whole
+from polyaurn.model.labels import given_labels
+from polyaurn.model.model import fitted
+from polyaurn.pages.charts import COLOURS
+from polyaurn.plots.axes import new_axes, pick_topics, short
 
 TOPICS, COLUMNS = 9, 3
-ROOM, BARS = 0.86, 0.72  # of a column's width: for all of it, and for the longest bar
+WIDTH, BARS = 0.86, 0.72  # shares of a column: all that is drawn, and the longest bar
 
 
 def plot_topics(model: Any, topics: Any = None, n_words: int = 8, *, ax: Any = None) -> Any:
@@ -26,12 +30,13 @@ def plot_topics(model: Any, topics: Any = None, n_words: int = 8, *, ax: Any = N
     Returns
     -------
     matplotlib Axes
-        With the picture: a word on its bar, its probability at the right.
+        With the picture: a word on its bar, its probability at the right. Topics that have labels
+        are named by them.
     """
     trained = fitted(model)
     chosen = pick_topics(trained, topics, TOPICS)
     words = check_whole(n_words, "n_words")
-    listed = trained.topics(words, weights=True)
+    listed, labels = trained.topics(words, weights=True), given_labels(trained)
     n_columns = min(COLUMNS, len(chosen))
     n_rows = math.ceil(len(chosen) / n_columns)
     ax = new_axes(ax, 0.6 + 3.1 * n_columns, 0.6 + n_rows * (0.5 + 0.23 * words))
@@ -41,16 +46,17 @@ def plot_topics(model: Any, topics: Any = None, n_words: int = 8, *, ax: Any = N
         left, top = float(i % n_columns), (i // n_columns) * block
         colour = COLOURS[0]
         size = f"{float(trained.topic_sizes[k]):,.0f} tokens"
-        ax.text(left, top, f"Topic {k}", weight="bold", va="center")
-        ax.text(left + ROOM, top, size, ha="right", va="center", fontsize="small")
+        name = f"Topic {k}: {labels[k]}" if labels[k] else f"Topic {k}"
+        ax.text(left, top, short(name, 30), weight="bold", va="center")
+        ax.text(left + WIDTH, top, size, ha="right", va="center", fontsize="small")
         for j, (word, p) in enumerate(listed[k]):
             y = top + 1 + j
             ax.barh(y, BARS * p / most, 0.82, left, color=colour, alpha=0.35, linewidth=0)
             ax.text(left + 0.01, y, short(word, 26), va="center", fontsize="small")
-            ax.text(left + ROOM, y, f"{p:.3f}", ha="right", va="center", fontsize="x-small")
+            ax.text(left + WIDTH, y, f"{p:.3f}", ha="right", va="center", fontsize="x-small")
         if not listed[k]:
             ax.text(left, top + 1, "no tokens", va="center", fontsize="small")
-    ax.set_xlim(0, n_columns - 1 + ROOM)
+    ax.set_xlim(0, n_columns - 1 + WIDTH)
     ax.set_ylim(n_rows * block - 1.4, -0.8)
     ax.set_title("Most probable words of topics, and their probabilities", fontsize="medium")
     ax.set_axis_off()

@@ -1,20 +1,21 @@
-"""How a chain went: its log posterior, sweep by sweep."""
+"""The trace of a chain: its log posterior, sweep by sweep."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from polyaurn.base.errors import InputError
-from polyaurn.model.model import TopicModel
-from polyaurn.plots.paper import COLOURS, GREY, PALE, STYLES, fitted, new_axes, short
+from polyaurn.model.model import TopicModel, fitted
+from polyaurn.pages.charts import COLOURS
+from polyaurn.plots.axes import GREY, PALE, STYLES, new_axes, short
 
 
 def plot_trace(models: Any, *, ax: Any = None) -> Any:
-    """Draw the log posterior a token against sweeps, a line a model.
+    """Draw the log posterior per token against sweeps, one line per model.
 
     Parameters
     ----------
     models : TopicModel, LDA, sequence or dict of them
-        Names of a dict stand in the legend.
+        Names in a dict are shown in the legend.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when not given.
 
@@ -46,7 +47,7 @@ def plot_trace(models: Any, *, ax: Any = None) -> Any:
         ax.legend(frameon=False, fontsize="small")
     else:
         _mark_burn_in(ax, next(iter(named.values())))
-    ax.set(xlabel="sweep", ylabel="log posterior a token", title="How the chain went")
+    ax.set(xlabel="sweep", ylabel="log posterior per token", title="Trace of the chain")
     ax.grid(color=PALE, linewidth=0.7)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)

@@ -13,18 +13,16 @@ import numpy as np
 from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
 from polyaurn.chain.state import WHOLE, Halt, Priors, State, halt_of
-from polyaurn.files.atomic import is_temporary
+from polyaurn.files.names import CHECKPOINTS, checkpoint_headers, sweep_of, thin_checkpoints
 from polyaurn.files.npz import read_npz, write_npz
 from polyaurn.files.sealed import Damaged, file_of, seal, unseal
 
-FOLDER = "checkpoints"
 FORMAT = "polyaurn-checkpoint"
 FORMAT_VERSION = 1
 KEPT = 2
 SECONDS = 60.0  # between checkpoints, when nothing else is said
 COSTLY = 50.0  # times what a checkpoint took that training goes on before the next, at least
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
-_NAME = re.compile(r"sweep-(\d{9,18})\.json")
 
 
 class Every(NamedTuple):
@@ -95,7 +93,7 @@ class Checkpoints:
         self, folder: Path, run: dict[str, Any], every: Every, *, early: bool = False
     ) -> None:
         self.place = folder
-        self._folder = folder / FOLDER
+        self._folder = folder / CHECKPOINTS
         self._run = run
         self._every = every
         self._last = perf_counter()
@@ -151,14 +149,14 @@ class Checkpoints:
             "learned_priors": halt.priors is not None,
         }
         stem = f"sweep-{halt.sweep:09d}"
-        tidy(self._folder, KEPT)
+        thin_checkpoints(self._folder, KEPT)
         seal(
             self._folder,
             f"{stem}.json",
             header,
             {f"{stem}.npz": lambda file: write_npz(file, arrays)},
         )
-        tidy(self._folder, KEPT)
+        thin_checkpoints(self._folder, KEPT)
         self._written = halt.sweep
 
     def newest(self) -> Saved | None:
@@ -167,13 +165,8 @@ class Checkpoints:
 
     def newest_sweep(self) -> int | None:
         """Return the sweep of the newest checkpoint, whole or not; None where there is none."""
-        headers = _headers(self._folder)
-        return _number(headers[0].name) if headers else None
-
-
-def holds_checkpoint(folder: Path) -> bool:
-    """Tell whether a model's folder holds a checkpoint, whole or not."""
-    return bool(_headers(folder / FOLDER))
+        headers = checkpoint_headers(self._folder)
+        return sweep_of(headers[0].name) if headers else None
 
 
 def newest(folder: Path) -> Saved | None:
@@ -190,7 +183,7 @@ def newest(folder: Path) -> Saved | None:
         None where there is none. Where all are damaged, the newest one's reason is told.
     """
     reasons = []
-    for header in _headers(folder):
+    for header in checkpoint_headers(folder):
         try:
             saved = _read(folder, header.name)
         except Damaged as reason:
@@ -209,47 +202,10 @@ def newest(folder: Path) -> Saved | None:
     return None
 
 
-def clear(folder: Path) -> None:
-    """Remove all checkpoints of a folder, and the folder if nothing else is in it."""
-    if folder.is_dir():
-        tidy(folder, 0)
-        if not any(folder.iterdir()):
-            folder.rmdir()
-
-
-def tidy(folder: Path, kept: int) -> None:
-    """Keep the newest checkpoints, and remove others and what an interrupted writer left."""
-    if not folder.is_dir():
-        return
-    headers = _headers(folder)
-    for header in headers[kept:]:
-        header.unlink(missing_ok=True)
-    stems = {header.stem for header in headers[:kept]}
-    for entry in list(folder.iterdir()):
-        stem = entry.name.removesuffix(".npz").removesuffix("-2")
-        stray = entry.name.endswith(".npz") and stem.startswith("sweep-") and stem not in stems
-        if stray or is_temporary(entry.name):
-            entry.unlink(missing_ok=True)
-
-
-def _headers(folder: Path) -> list[Path]:
-    """Return the headers of checkpoints, newest first."""
-    try:
-        names = [entry.name for entry in folder.iterdir() if _NAME.fullmatch(entry.name)]
-    except OSError:
-        return []
-    return [folder / name for name in sorted(names, key=_number, reverse=True)]
-
-
-def _number(name: str) -> int:
-    found = _NAME.fullmatch(name)
-    return int(found[1]) if found else -1
-
-
 def _read(folder: Path, name: str) -> Saved:
     header = unseal(folder, name, FORMAT, FORMAT_VERSION)
     sweep, share, run = header.get("sweep"), header.get("share"), header.get("run")
-    if sweep != _number(name) or type(share) is not int or not 1 <= share <= WHOLE:
+    if sweep != sweep_of(name) or type(share) is not int or not 1 <= share <= WHOLE:
         raise Damaged(f"it is of sweep {sweep!r} and share {share!r}")
     if not isinstance(run, dict):
         raise Damaged("it does not say what run it is of")

@@ -9,7 +9,8 @@ from typing import Any
 from polyaurn.base.errors import CheckpointWarning, InputError
 from polyaurn.chain.state import WHOLE, Halt, State
 from polyaurn.files.locks import locked
-from polyaurn.model.storage import HEADER, load
+from polyaurn.files.names import HEADER
+from polyaurn.model.storage import load
 from polyaurn.training.checkpoints import (
     Checkpoints,
     Saved,

@@ -1,1 +1,1 @@
-"""What a trained model shows: tables of topics, documents, times and classes; a file for each."""
+"""Tables of a trained model: words, topics, documents, groups of documents, mergers."""

@@ -1,34 +1,28 @@
-"""Documents: one row each, those that show a topic best, and those that are like another."""
+"""Documents: one row each, those with most of a topic, and those similar to another."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64
+from polyaurn.base.checks import check_whole, is_whole
 from polyaurn.base.errors import InputError
-from polyaurn.model.tables.checks import (
-    check_a_document_each,
-    check_count,
-    check_topic,
-    is_whole,
-    lengths_of,
-    mass_in_documents,
-    need_documents,
-)
-from polyaurn.model.tables.frames import Columns
-from polyaurn.model.tables.labels import labels_at
+from polyaurn.corpus.known_words import in_words_of
+from polyaurn.model.checks import check_documents, check_topic, check_value_per_document
+from polyaurn.model.data import ModelData, document_lengths
+from polyaurn.model.inference import infer
+from polyaurn.model.labels import labels_at
+from polyaurn.model.tables.words import Columns
 
-if TYPE_CHECKING:
-    from polyaurn.model.model import TopicModel
-
+TOPICS_ONLY = "its topics have tables, and transform finds the mixtures of documents"
 _ROUNDING = 1e-14  # of a sum that is one for equal mixtures
 
 
-def document_info(model: "TopicModel") -> Columns:
-    """Return one row a document, in the corpus' order; see `Views.document_info`."""
-    need_documents(model, "document_info")
-    length = lengths_of(model)
+def document_info(model: ModelData) -> Columns:
+    """Return one row per document, in the corpus' order."""
+    check_documents(model, TOPICS_ONLY)
+    length = document_lengths(model)
     total = length + model.priors.alpha.sum()
     topic, mass = _leading(model)
     empty = length == 0
@@ -43,38 +37,44 @@ def document_info(model: "TopicModel") -> Columns:
     }
 
 
-def _leading(model: "TopicModel") -> tuple[I64, F64]:
+def _mass(model: ModelData) -> F64:
+    """Return m + alpha where m is not zero, in the order of the sparse counts."""
+    m = model.doc_topic_counts
+    return np.asarray(m.data + model.priors.alpha[m.indices], dtype=np.float64)
+
+
+def _leading(model: ModelData) -> tuple[I64, F64]:
     """Return the topic of largest m + alpha in each document, the first of equal ones."""
     m, alpha = model.doc_topic_counts, model.priors.alpha
     D = m.shape[0]
     favourite = int(np.argmax(alpha))  # no other topic without tokens can lead
     document = np.concatenate((np.repeat(np.arange(D), np.diff(m.indptr)), np.arange(D)))
     topic = np.concatenate((m.indices.astype(np.int64), np.full(D, favourite)))
-    mass = np.concatenate((mass_in_documents(model), np.full(D, alpha[favourite])))
+    mass = np.concatenate((_mass(model), np.full(D, alpha[favourite])))
     order = np.lexsort((topic, -mass, document))
     first = order[np.arange(D) + m.indptr[:-1]]
     return topic[first], mass[first]
 
 
-def _entropy(model: "TopicModel", total: F64) -> F64:
-    """Return the entropy of each mixture in nats, from the sparse counts alone."""
+def _entropy(model: ModelData, total: F64) -> F64:
+    """Return the entropy of each mixture in nats, from the sparse counts."""
     m, alpha = model.doc_topic_counts, model.priors.alpha
-    mass, prior = mass_in_documents(model), alpha[m.indices]
+    mass, prior = _mass(model), alpha[m.indices]
     terms = mass * np.log(mass) - prior * np.log(prior)
     rows = sp.csr_matrix((terms, m.indices, m.indptr), shape=m.shape)
     of_mass = np.asarray(rows.sum(axis=1)).ravel() + (alpha * np.log(alpha)).sum()
     return np.asarray(np.maximum(np.log(total) - of_mass / total, 0.0))
 
 
-def representative_documents(model: "TopicModel", topic: Any, n: int, texts: Any) -> Columns:
-    """Return the documents with the largest shares of a topic; see the method of `Views`."""
-    need_documents(model, "representative_documents")
+def representative_documents(model: ModelData, topic: Any, n: int, texts: Any) -> Columns:
+    """Return the documents with the largest shares of a topic."""
+    check_documents(model, TOPICS_ONLY)
     k = check_topic(model, topic)
-    check_count(n, "n")
+    check_whole(n, "n")
     m = model.doc_topic_counts
     at = np.flatnonzero(m.indices == k)
     document = np.searchsorted(m.indptr, at, side="right") - 1
-    length = lengths_of(model)[document]
+    length = document_lengths(model)[document]
     share = (m.data[at] + model.priors.alpha[k]) / (length + model.priors.alpha.sum())
     order = np.lexsort((document, -share))[:n]
     table = _named(model, document[order]) | {
@@ -85,16 +85,16 @@ def representative_documents(model: "TopicModel", topic: Any, n: int, texts: Any
     return table | _texts(model, texts, document[order])
 
 
-def similar_documents(model: "TopicModel", document: Any, n: int, text: Any, texts: Any) -> Columns:
-    """Return the documents with the nearest mixtures; see `Views.similar_documents`."""
-    need_documents(model, "similar_documents")
-    check_count(n, "n")
+def similar_documents(model: ModelData, document: Any, n: int, text: Any, texts: Any) -> Columns:
+    """Return the documents with the nearest mixtures."""
+    check_documents(model, TOPICS_ONLY)
+    check_whole(n, "n")
     if (document is None) == (text is None):
         raise InputError(
             "The 'document' parameter must be a document's number or name, or left out where "
             f"'text' is given. Got {'neither' if text is None else 'both'}."
         )
-    eligible = lengths_of(model) > 0
+    eligible = document_lengths(model) > 0
     if text is None:
         d = _document(model, document)
         if not eligible[d]:
@@ -113,37 +113,35 @@ def similar_documents(model: "TopicModel", document: Any, n: int, text: Any, tex
     return table | _texts(model, texts, order)
 
 
-def hellinger_to(model: "TopicModel", mixture: F64) -> F64:
+def hellinger_to(model: ModelData, mixture: F64) -> F64:
     """Return the Hellinger distance of each document's mixture from one, by the sparse counts."""
     m, alpha = model.doc_topic_counts, model.priors.alpha
     root = np.sqrt(mixture)
-    above_prior = np.sqrt(mass_in_documents(model)) - np.sqrt(alpha[m.indices])
+    above_prior = np.sqrt(_mass(model)) - np.sqrt(alpha[m.indices])
     rows = sp.csr_matrix((above_prior, m.indices, m.indptr), shape=m.shape)
-    shared = (rows @ root + root @ np.sqrt(alpha)) / np.sqrt(lengths_of(model) + alpha.sum())
+    shared = (rows @ root + root @ np.sqrt(alpha)) / np.sqrt(document_lengths(model) + alpha.sum())
     gap = 1.0 - shared
     return np.asarray(np.sqrt(np.where(gap < _ROUNDING, 0.0, gap)))
 
 
-def _mixture(model: "TopicModel", d: int) -> F64:
+def _mixture(model: ModelData, d: int) -> F64:
     mass = model.doc_topic_counts[d].toarray().ravel() + model.priors.alpha
     return np.asarray(mass / mass.sum())
 
 
-def _mixture_of_text(model: "TopicModel", text: Any) -> F64:
-    from polyaurn.model.inference import in_words_of
-
+def _mixture_of_text(model: ModelData, text: Any) -> F64:
     if not isinstance(text, str):
         raise InputError(
             f"The 'text' parameter must be a string. Got {type(text).__name__} instead."
         )
-    if not in_words_of(model, [text]).tokens.sum():
+    if not in_words_of(model.vocab, [text]).tokens.sum():
         raise InputError(
             "The 'text' parameter must have words that the model knows. Got none; vocab lists them."
         )
-    return np.asarray(model.transform([text])[0])
+    return np.asarray(infer(model, [text])[0])
 
 
-def _document(model: "TopicModel", document: Any) -> int:
+def _document(model: ModelData, document: Any) -> int:
     D = len(model.doc_names)
     if is_whole(document) and 0 <= document < D:
         return int(document)
@@ -152,17 +150,17 @@ def _document(model: "TopicModel", document: Any) -> int:
         return model.doc_names.index(document)
     raise InputError(
         f"The 'document' parameter must be a number from 0 to {D - 1:,}, or a document's name. Got "
-        f"{document!r} instead; give what is no document of the model as text=..."
+        f"{document!r} instead; give other texts as text=..."
     )
 
 
-def _named(model: "TopicModel", documents: I64) -> Columns:
+def _named(model: ModelData, documents: I64) -> Columns:
     numbers = np.asarray(documents, np.int64)
     return {"number": numbers, "document": [model.doc_names[d] for d in numbers.tolist()]}
 
 
-def _texts(model: "TopicModel", texts: Any, documents: I64) -> Columns:
+def _texts(model: ModelData, texts: Any, documents: I64) -> Columns:
     if texts is None:
         return {}
-    listed = check_a_document_each(model, texts, "texts")
+    listed = check_value_per_document(model, texts, "texts")
     return {"text": [listed[d] for d in documents.tolist()]}

@@ -2,39 +2,33 @@
 
 import warnings
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
-from polyaurn.model.tables.checks import (
-    check_a_document_each,
-    check_topics_asked,
-    lengths_of,
-    need_documents,
-)
-from polyaurn.model.tables.frames import Columns
-from polyaurn.model.tables.labels import labels_at
-from polyaurn.model.tables.times import as_times, in_bins, is_missing
-
-if TYPE_CHECKING:
-    from polyaurn.model.model import TopicModel
+from polyaurn.model.checks import check_documents, check_topics_asked, check_value_per_document
+from polyaurn.model.data import ModelData, document_lengths
+from polyaurn.model.dates import as_times, in_bins, is_missing
+from polyaurn.model.labels import labels_at
+from polyaurn.model.tables.documents import TOPICS_ONLY
+from polyaurn.model.tables.words import Columns
 
 MOST_ROWS = 5_000_000
 
 
-def topics_per_class(model: "TopicModel", labels: Any, topics: Any) -> Columns:
-    """Return the shares of topics in each class; see `Views.topics_per_class`."""
-    need_documents(model, "topics_per_class")
-    listed = check_a_document_each(model, labels, "labels")
+def topics_per_class(model: ModelData, labels: Any, topics: Any) -> Columns:
+    """Return the shares of topics in each class."""
+    check_documents(model, TOPICS_ONLY)
+    listed = check_value_per_document(model, labels, "labels")
     try:
         distinct = list(dict.fromkeys(label for label in listed if not is_missing(label)))
     except (TypeError, ValueError):
         raise InputError(
             "The 'labels' parameter must have a string or a number for each document. Got values "
-            "such as lists, which are no names of classes."
+            "such as lists, which cannot name classes."
         ) from None
     with suppress(TypeError):  # labels of several types stay in the order of the documents
         distinct.sort()
@@ -43,16 +37,16 @@ def topics_per_class(model: "TopicModel", labels: Any, topics: Any) -> Columns:
     return _shares(model, group, "class", distinct, topics, "labels")
 
 
-def topics_over_time(model: "TopicModel", timestamps: Any, bins: Any, topics: Any) -> Columns:
-    """Return the shares of topics in each span of time; see `Views.topics_over_time`."""
-    need_documents(model, "topics_over_time")
-    times = as_times(check_a_document_each(model, timestamps, "timestamps"))
+def topics_over_time(model: ModelData, timestamps: Any, bins: Any, topics: Any) -> Columns:
+    """Return the shares of topics in each span of time."""
+    check_documents(model, TOPICS_ONLY)
+    times = as_times(check_value_per_document(model, timestamps, "timestamps"))
     group, starts = in_bins(times, bins)
     return _shares(model, group, "time", starts, topics, "timestamps")
 
 
 def _shares(
-    model: "TopicModel", group: I64, column: str, names: Any, topics: Any, parameter: str
+    model: ModelData, group: I64, column: str, names: Any, topics: Any, parameter: str
 ) -> Columns:
     """Return, for each group and topic, tokens and the mean share over documents with words."""
     asked = check_topics_asked(model, topics)
@@ -68,7 +62,7 @@ def _shares(
             f"{left_out:,} of {len(group):,} documents have no {column} and were left out.",
             stacklevel=4,
         )
-    alpha, length = model.priors.alpha, lengths_of(model)
+    alpha, length = model.priors.alpha, document_lengths(model)
     used = np.flatnonzero((group >= 0) & (length > 0))
     weight = 1.0 / (length[used] + alpha.sum())
     m = model.doc_topic_counts[used][:, asked].astype(np.float64)

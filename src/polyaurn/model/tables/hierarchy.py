@@ -1,21 +1,28 @@
-"""Topics merged step by step, the nearest first."""
+"""Topics merged: step by step, the nearest first, or in groups that are given."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64
+from polyaurn.base.checks import check_one_of, check_whole
 from polyaurn.base.errors import InputError
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import Priors, topic_word_matrix
+from polyaurn.model.checks import check_topic
+from polyaurn.model.data import ModelData
 from polyaurn.model.distance import topic_distances
-from polyaurn.model.tables.checks import check_count, is_whole
-from polyaurn.model.tables.frames import Columns, frame
-
-if TYPE_CHECKING:
-    from polyaurn.model.model import TopicModel
+from polyaurn.model.labels import KEY, given_labels
+from polyaurn.model.leading_words import leading_words_of
+from polyaurn.model.tables.words import Columns
 
 METHODS = ("average", "complete", "single", "weighted", "ward")
 MOST_TOPICS = 10_000
+M = TypeVar("M", bound=ModelData)
 
 
 class Hierarchy(NamedTuple):
@@ -47,28 +54,20 @@ class Hierarchy(NamedTuple):
             Groups of two or more, as `merge_topics` takes them.
         """
         K = len(self.linkage) + 1
-        if not is_whole(n_topics) or not 1 <= n_topics <= K:
-            raise InputError(
-                f"The 'n_topics' parameter must be a whole number from 1 to {K:,}. Got "
-                f"{n_topics!r} instead."
-            )
+        check_whole(n_topics, "n_topics", 1, K)
         clusters = {k: [k] for k in range(K)}
         for step, (a, b) in enumerate(self.linkage[: K - n_topics, :2].astype(int).tolist()):
             clusters[K + step] = sorted(clusters.pop(a) + clusters.pop(b))
         return sorted(group for group in clusters.values() if len(group) > 1)
 
 
-def hierarchy(model: "TopicModel", method: str, n_words: int, *, as_frame: bool) -> Hierarchy:
-    """Return how topics merge; see `Views.hierarchy`."""
+def hierarchy(model: ModelData, method: str, n_words: int) -> Hierarchy:
+    """Return how topics merge, its table as columns."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
-    check_count(n_words, "n_words")
-    if method not in METHODS:
-        raise InputError(
-            f"The 'method' parameter must be one of {', '.join(map(repr, METHODS))}. "
-            f"Got {method!r} instead."
-        )
+    check_whole(n_words, "n_words")
+    check_one_of(method, "method", METHODS)
     if model.n_topics > MOST_TOPICS:
         raise InputError(
             f"The model must have at most {MOST_TOPICS:,} topics for 'hierarchy', which measures "
@@ -81,17 +80,83 @@ def hierarchy(model: "TopicModel", method: str, n_words: int, *, as_frame: bool)
     columns: Columns = {"step": np.arange(1, len(links) + 1), "distance": links[:, 2]}
     for name in ("left", "right", "tokens", "words"):
         columns[name] = [row[name] for row in rows]
-    return Hierarchy(links, frame(columns, as_frame=as_frame))
+    return Hierarchy(links, columns)
 
 
-def _mergers(model: "TopicModel", links: F64, n_words: int) -> Iterator[dict[str, Any]]:
-    counts = {k: model.topic_word_counts[k] for k in range(model.n_topics)}
-    topics = {k: [k] for k in counts}
-    for step, (a, b) in enumerate(links[:, :2].astype(int).tolist()):
+def _mergers(model: ModelData, links: F64, n_words: int) -> Iterator[dict[str, Any]]:
+    mass = {k: model.topic_word_mass[k] for k in range(model.n_topics)}
+    size = dict(enumerate(model.topic_sizes))
+    topics = {k: [k] for k in mass}
+    for new, (a, b) in enumerate(links[:, :2].astype(int).tolist(), start=model.n_topics):
         left, right = sorted((topics.pop(a), topics.pop(b)))
-        both = counts.pop(a) + counts.pop(b)
-        topics[model.n_topics + step] = sorted(left + right)
-        counts[model.n_topics + step] = both
-        order = np.lexsort((both.indices, -both.data))[:n_words]
-        words = ", ".join(model.vocab[v] for v in both.indices[order])
-        yield {"left": left, "right": right, "tokens": both.sum(), "words": words}
+        topics[new] = sorted(left + right)
+        mass[new] = mass.pop(a) + mass.pop(b)
+        size[new] = size.pop(a) + size.pop(b)
+        words = ", ".join(leading_words_of(model, mass[new], n_words))
+        yield {"left": left, "right": right, "tokens": size[new], "words": words}
+
+
+def merge_topics(model: M, groups: Any) -> M:
+    """Return a model in which groups of topics are one topic each."""
+    parts = _parts(model, groups)
+    becomes = np.empty(model.n_topics, np.int64)
+    for new, old in enumerate(parts):
+        becomes[old] = new
+    gather = sp.csr_matrix(
+        (np.ones(model.n_topics, np.int32), (becomes, np.arange(model.n_topics))),
+        shape=(len(parts), model.n_topics),
+    )
+    z = becomes.astype(np.uint16)[model.assignments]
+    z.flags.writeable = False
+    labels = given_labels(model)
+    facts = {k: v for k, v in model.parameters.items() if k not in ("run", KEY)}
+    facts |= {"n_topics": len(parts), "merged_topics": parts}
+    if any(labels):
+        facts[KEY] = [_label([labels[k] for k in old]) for old in parts]
+    return replace(
+        model,
+        topic_word_counts=_summed(gather @ model.topic_word_counts, model.topic_word_counts),
+        doc_topic_counts=_summed(model.doc_topic_counts @ gather.T, model.doc_topic_counts),
+        assignments=z,
+        priors=_merged_priors(model.priors, gather),
+        trace=[],
+        parameters=facts,
+    )
+
+
+def _merged_priors(priors: Priors, gather: sp.csr_matrix) -> Priors:
+    K, V = len(priors.alpha), len(priors.beta)
+    pseudo = gather @ topic_word_matrix(priors.pseudo, K) if priors.pseudo is not None else None
+    return make_priors(gather @ priors.alpha, priors.beta, gather.shape[0], V, pseudo=pseudo)
+
+
+def _parts(model: ModelData, groups: Any) -> list[list[int]]:
+    """Return the old topics of each new one, in order of the least of them."""
+    lists = isinstance(groups, Sequence) and all(
+        isinstance(group, Sequence | np.ndarray) and not isinstance(group, str) for group in groups
+    )
+    if not lists:
+        raise InputError(
+            "The 'groups' parameter must be lists of topic numbers, such as [[1, 5], [2, 7]]. Got "
+            f"{groups!r} instead."
+        )
+    named = [[check_topic(model, topic, "groups") for topic in group] for group in groups]
+    flat = [topic for group in named for topic in group]
+    twice = next((topic for topic, times in Counter(flat).items() if times > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"The 'groups' parameter must name each topic once. Got topic {twice} twice; put what "
+            "belongs together into one group."
+        )
+    others = set(range(model.n_topics)) - set(flat)
+    return sorted([sorted(group) for group in named if group] + [[k] for k in others])
+
+
+def _summed(matrix: Any, like: Any) -> sp.csr_matrix:
+    csr = sp.csr_matrix(matrix, dtype=like.dtype)
+    csr.sort_indices()
+    return csr
+
+
+def _label(labels: list[str | None]) -> str | None:
+    return " + ".join(dict.fromkeys(label for label in labels if label)) or None

@@ -1,24 +1,48 @@
-"""The views of a model, as methods of `TopicModel` and of `LDA`."""
+"""The tables of a model, as methods of `TopicModel` and of `LDA`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Generic, TypeVar, cast
 
-from polyaurn.model.tables.frames import frame
+from polyaurn.base.checks import check_whole
+from polyaurn.base.errors import InputError
+from polyaurn.model.data import ModelData
+from polyaurn.model.labels import label_topics
+from polyaurn.model.tables.documents import (
+    document_info,
+    representative_documents,
+    similar_documents,
+)
+from polyaurn.model.tables.groups import topics_over_time, topics_per_class
+from polyaurn.model.tables.hierarchy import Hierarchy, hierarchy, merge_topics
+from polyaurn.model.tables.topics import find_topics, topic_info
+from polyaurn.model.tables.words import Columns, topic_words
 
-if TYPE_CHECKING:
-    from polyaurn.model.model import TopicModel
-    from polyaurn.model.tables.hierarchy import Hierarchy
+M = TypeVar("M", bound=ModelData)
 
 
-class Views:
+def frame(columns: Columns, *, as_frame: bool) -> Any:
+    """Return columns as a pandas DataFrame; without `as_frame`, as they are."""
+    if not as_frame:
+        return columns
+    try:
+        import pandas
+    except ImportError:
+        raise InputError(
+            "Tables need the package pandas, which is not installed. Install it with: pip install "
+            "'polyaurn[tables]'; or get a dict of columns with as_frame=False."
+        ) from None
+    return pandas.DataFrame(columns)
+
+
+class Tables(Generic[M]):
     """Tables of a trained model.
 
     Each is a pandas DataFrame (``pip install 'polyaurn[tables]'``), or with ``as_frame=False`` a
     dict of columns, which needs no pandas. Topics have the same numbers in all of them.
     """
 
-    def _fitted(self) -> "TopicModel":
-        return cast("TopicModel", self)
+    def _fitted(self) -> M:
+        return cast(M, self)
 
     def topic_info(self, corpus: Any = None, *, n_words: int = 10, as_frame: bool = True) -> Any:
         """Return a table of topics, one row each.
@@ -47,8 +71,6 @@ class Views:
         >>> lda.topic_info(as_frame=False)["words"]
         ['moon, orbit']
         """
-        from polyaurn.model.tables.topics import topic_info
-
         corpus = getattr(self, "corpus_", None) if corpus is None else corpus
         return frame(topic_info(self._fitted(), corpus, n_words), as_frame=as_frame)
 
@@ -62,7 +84,7 @@ class Views:
         frex_weight: float = 0.5,
         as_frame: bool = True,
     ) -> Any:
-        """Return a table of the leading words of topics, only such as occur in them.
+        """Return a table of the leading words of topics, only those that occur in them.
 
         Parameters
         ----------
@@ -89,11 +111,8 @@ class Views:
             ``topic``, ``label``, ``word``, ``rank`` from 1, ``count``, ``probability`` (p) and
             ``score``, by which words are ranked; equal ones in the order of the vocabulary.
         """
-        from polyaurn.model.tables.checks import check_count
-        from polyaurn.model.tables.words import topic_words
-
         table = topic_words(
-            self._fitted(), method, check_count(n_words, "n_words"), topics=topics,
+            self._fitted(), method, check_whole(n_words, "n_words"), topics=topics,
             relevance_lambda=relevance_lambda, frex_weight=frex_weight,
         )  # fmt: skip
         return frame(table, as_frame=as_frame)
@@ -105,7 +124,7 @@ class Views:
         ----------
         query : str or sequence of str
             A string is cut into words; a sequence holds words as the model spells them. Words that
-            the model does not know are left out, which is said in a warning.
+            the model does not know are left out, with a warning.
         n : int
             How many topics at most; topics in which none of the words occurs are not listed.
         as_frame : bool
@@ -118,8 +137,6 @@ class Views:
             the topic, in decreasing order), ``share`` (the probability of the topic given the
             words; it sums to one over the topics that have any), and ``words`` with their counts.
         """
-        from polyaurn.model.tables.topics import find_topics
-
         return frame(find_topics(self._fitted(), query, n), as_frame=as_frame)
 
     def document_info(self, *, as_frame: bool = True) -> Any:
@@ -137,8 +154,6 @@ class Views:
             its ``label`` and its ``share``, (m + alpha) / (tokens + sum of alpha), and the
             ``entropy`` of all shares in nats. A document without words has topic -1 and NaN.
         """
-        from polyaurn.model.tables.documents import document_info
-
         return frame(document_info(self._fitted()), as_frame=as_frame)
 
     def representative_documents(
@@ -151,7 +166,7 @@ class Views:
         topic : int
             The topic's number.
         n : int
-            How many documents at most, only such as have tokens of the topic.
+            How many documents at most, only those with tokens of the topic.
         texts : sequence of str, optional
             The documents' texts, to show them.
         as_frame : bool
@@ -163,8 +178,6 @@ class Views:
             ``number`` (place in the corpus, from 0), ``document`` (name), ``share`` in decreasing
             order, ``tokens`` of the topic, ``length``, and ``text`` if given.
         """
-        from polyaurn.model.tables.documents import representative_documents
-
         return frame(representative_documents(self._fitted(), topic, n, texts), as_frame=as_frame)
 
     def similar_documents(
@@ -197,8 +210,6 @@ class Views:
             ``number``, ``document``, ``distance`` (Hellinger, from 0 to 1, increasing), and
             ``text`` if given. The document itself and those without words are not listed.
         """
-        from polyaurn.model.tables.documents import similar_documents
-
         table = similar_documents(self._fitted(), document, n, text, texts)
         return frame(table, as_frame=as_frame)
 
@@ -211,7 +222,7 @@ class Views:
         ----------
         timestamps : sequence, one for each document
             Numbers, dates, datetimes, or strings such as "2024-05-31". Documents whose time is
-            missing (None, NaN), or outside of the bins, are left out, which is said in a warning.
+            missing (None, NaN), or outside of the bins, are left out, with a warning.
         bins : int, str or sequence, optional
             A number of equal spans; "year", "month", "week", "day" or "hour"; or edges, a span
             holding its start, the last one its end, too. Each distinct time when not given.
@@ -228,8 +239,6 @@ class Views:
             of the documents' shares. Shares of all topics sum to one; they are NaN in a span
             without documents.
         """
-        from polyaurn.model.tables.groups import topics_over_time
-
         return frame(topics_over_time(self._fitted(), timestamps, bins, topics), as_frame=as_frame)
 
     def topics_per_class(self, labels: Any, *, topics: Any = None, as_frame: bool = True) -> Any:
@@ -250,13 +259,11 @@ class Views:
         DataFrame or dict
             A row for each class (sorted) and topic: ``class``, and then as in `topics_over_time`.
         """
-        from polyaurn.model.tables.groups import topics_per_class
-
         return frame(topics_per_class(self._fitted(), labels, topics), as_frame=as_frame)
 
     def hierarchy(
         self, method: str = "average", *, n_words: int = 5, as_frame: bool = True
-    ) -> "Hierarchy":
+    ) -> Hierarchy:
         """Return how topics merge, the nearest first.
 
         Parameters
@@ -275,37 +282,34 @@ class Views:
         Hierarchy
             ``linkage`` for scipy, ``table``, and ``groups(n_topics)`` for `merge_topics`.
         """
-        from polyaurn.model.tables.hierarchy import hierarchy
+        found = hierarchy(self._fitted(), method, n_words)
+        return found._replace(table=frame(found.table, as_frame=as_frame))
 
-        return hierarchy(self._fitted(), method, n_words, as_frame=as_frame)
-
-    def merge_topics(self, groups: Sequence[Sequence[int]]) -> "TopicModel":
+    def merge_topics(self, groups: Sequence[Sequence[int]]) -> M:
         """Return a model in which groups of topics are one topic each.
 
         A merged topic takes the place of the smallest number of its group; topics then close up,
         in their old order. Counts are added, and so are the topics' alphas, which leaves the prior
         of all other topics as it was; beta stays. The old numbers of each topic are in
-        ``parameters["merged_topics"]``; labels are joined by " + ". The trace, which tells of other
-        topics, is not kept, and the run cannot be resumed from there.
+        ``parameters["merged_topics"]``; labels are joined by " + ". The trace, which is of other
+        topics, is left out, and the run cannot be resumed from there.
 
         Parameters
         ----------
         groups : sequence of sequences of int
-            Such as [[1, 5], [2, 7]]. Topics that are not named stay alone.
+            Such as [[1, 5], [2, 7]]. Topics that are not named stay as they are.
 
         Returns
         -------
         TopicModel
             The model itself, or the estimator, is not changed.
         """
-        from polyaurn.model.tables.merging import merge_topics
-
         return merge_topics(self._fitted(), groups)
 
     def label_topics(
         self, labels: Callable[[list[str]], str] | Mapping[int, str], *, n_words: int = 10
-    ) -> "TopicModel":
-        """Return a model with labels, which its views show and `save` keeps.
+    ) -> M:
+        """Return a model with labels, which tables, reports and plots show and `save` stores.
 
         Parameters
         ----------
@@ -321,6 +325,4 @@ class Views:
             Labels are in ``parameters["labels"]``. The model itself, or the estimator, is not
             changed.
         """
-        from polyaurn.model.tables.labels import label_topics
-
         return label_topics(self._fitted(), labels, n_words)

@@ -1,50 +1,47 @@
-"""Topics: one row each, and those that a query asks for."""
+"""Topics: one row each, and those that a query finds."""
 
 import re
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.text import WORD
-from polyaurn.model.tables.checks import check_count
-from polyaurn.model.tables.frames import Columns
-from polyaurn.model.tables.labels import labels_at, labels_of
-from polyaurn.model.tables.words import topic_totals
+from polyaurn.model.checks import check_corpus
+from polyaurn.model.coherence import mimno_coherence
+from polyaurn.model.data import ModelData
+from polyaurn.model.labels import labels_at, labels_of
+from polyaurn.model.leading_words import exclusivity, topic_totals, words_by_topic
+from polyaurn.model.tables.words import Columns
 
-if TYPE_CHECKING:
-    from polyaurn.model.model import TopicModel
 
-
-def topic_info(model: "TopicModel", corpus: Any, n_words: int) -> Columns:
-    """Return one row a topic; see `Views.topic_info`."""
-    from polyaurn.evaluate import topic_diagnostics
-
-    check_count(n_words, "n_words")
-    if corpus is not None and not isinstance(corpus, Corpus):
-        raise InputError(
-            f"The 'corpus' parameter must be a Corpus. Got {type(corpus).__name__} instead; read "
-            "it with polyaurn.read_corpus, or leave it out."
-        )
-    found = topic_diagnostics(model, corpus, n_words=n_words)
+def topic_info(model: ModelData, corpus: Any, n_words: int) -> Columns:
+    """Return one row per topic; coherence only with a corpus."""
+    check_whole(n_words, "n_words")
+    if corpus is not None:
+        check_corpus(corpus)
+    sizes, words = model.topic_sizes, words_by_topic(model, n_words)
+    used = sizes > 0
     table = {
         "topic": np.arange(model.n_topics),
         "label": labels_of(model),
-        "tokens": found["tokens"],
-        "prevalence": found["tokens"] / found["tokens"].sum(),
-        "documents": found["documents"],
-        "words": [", ".join(words) for words in model.topics(n_words)],
-        "exclusivity": found["exclusivity"],
+        "tokens": sizes,
+        "prevalence": sizes / sizes.sum(),
+        "documents": np.bincount(model.doc_topic_counts.indices, minlength=model.n_topics),
+        "words": [", ".join(listed) for listed in words],
+        "exclusivity": np.where(used, exclusivity(model, n_words), np.nan),
     }
-    return table | ({"coherence": found["coherence"]} if corpus is not None else {})
+    if corpus is not None:
+        table["coherence"] = np.where(used, mimno_coherence(words, corpus), np.nan)
+    return table
 
 
-def find_topics(model: "TopicModel", query: str | Sequence[str], n: int) -> Columns:
-    """Return the topics in which a query's words are probable; see `Views.find_topics`."""
-    check_count(n, "n")
+def find_topics(model: ModelData, query: str | Sequence[str], n: int) -> Columns:
+    """Return the topics in which a query's words are probable."""
+    check_whole(n, "n")
     words = _words_of(model, query)
     counts = model.topic_word_mass[:, words].toarray()
     log_p = np.log(counts + model.priors.beta[words]) - np.log(topic_totals(model))[:, None]
@@ -62,12 +59,12 @@ def find_topics(model: "TopicModel", query: str | Sequence[str], n: int) -> Colu
     }
 
 
-def _with_counts(model: "TopicModel", words: list[int], counts: Any) -> str:
+def _with_counts(model: ModelData, words: list[int], counts: Any) -> str:
     return ", ".join(f"{model.vocab[v]} {c:g}" for v, c in zip(words, counts, strict=True))
 
 
-def _words_of(model: "TopicModel", query: Any) -> list[int]:
-    """Return the numbers of a query's words; say which are unknown."""
+def _words_of(model: ModelData, query: Any) -> list[int]:
+    """Return the numbers of a query's words; warn of unknown ones."""
     number = {word: v for v, word in enumerate(model.vocab)}
     if isinstance(query, str):
         known, unknown = _cut(query, number)
@@ -91,7 +88,7 @@ def _words_of(model: "TopicModel", query: Any) -> list[int]:
     return used
 
 
-def _occurs(model: "TopicModel", v: int) -> bool:
+def _occurs(model: ModelData, v: int) -> bool:
     return bool((model.topic_word_mass.indices == v).any())
 
 

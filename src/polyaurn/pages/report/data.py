@@ -8,22 +8,30 @@ import numpy as np
 
 from polyaurn.base.arrays import F64, I64
 from polyaurn.base.version import __version__
+from polyaurn.chain.state import topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.exchange.parts import check_belongs, fitted, need_documents
-from polyaurn.model.model import TopicModel
-from polyaurn.pages.report import sampling
+from polyaurn.model.checks import check_belongs, check_documents
+from polyaurn.model.data import ModelData, document_lengths, largest_topics
+from polyaurn.model.labels import given_labels
+from polyaurn.model.model import fitted
+from polyaurn.model.topic_map import ASPECT, MOST_TOPICS, place_topics
 from polyaurn.pages.report.dates import over_time, parse_dates, write_day
-from polyaurn.pages.report.layout import ASPECT, place_topics
-from polyaurn.pages.report.leading import (
-    leading_words,
-    listed_words,
-    topics_of_words,
-    word_totals,
-    words_shown,
+from polyaurn.pages.report.documents import (
+    bag_documents,
+    draw_documents,
+    mix_documents,
+    name_documents,
 )
 from polyaurn.pages.report.training import summarise_trace
+from polyaurn.pages.report.words import (
+    Leading,
+    leading_at_any_lambda,
+    listed_words,
+    tokens_of_words,
+    topics_of_words,
+    words_shown,
+)
 
-MOST_TOPICS = 2_000
 DATES = "'dates' parameter, document"
 
 
@@ -35,44 +43,30 @@ def gather(
     title: str = "Topics",
     dates_source: str = DATES,
 ) -> dict[str, Any]:
-    """Collect what a report shows.
+    """Collect what a report shows, ready for JSON; the same for the same model.
 
-    Parameters
-    ----------
-    model : TopicModel or LDA
-        The model.
-    corpus : Corpus, optional
-        What it was trained on, for the words of documents.
-    dates : iterable, optional
-        A date for each document; see `polyaurn.write_report`.
-    title : str
-        The heading.
-    dates_source : str
-        Where the dates come from, for error messages; see `parse_dates`.
-
-    Returns
-    -------
-    dict
-        What JSON can hold; the same for the same model.
+    `dates` are those of `polyaurn.write_report`, and `dates_source` says where they come from, for
+    error messages; see `parse_dates`.
     """
     trained = fitted(model)
     if corpus is not None:
         check_belongs(trained, corpus)
     days = None
     if dates is not None:
-        need_documents(trained)
+        check_documents(trained)
         days = parse_dates(dates, len(trained.doc_names), dates_source)
-    topics = _largest(trained)
-    shown = sampling.draw_documents(trained, corpus)
-    bags = None if corpus is None else sampling.bag_documents(trained, corpus, shown)
-    leading = leading_words(trained, topics, words_shown(len(topics)))
+    topics = np.sort(largest_topics(trained, MOST_TOPICS))
+    shown = draw_documents(trained, corpus)
+    bags = None if corpus is None else bag_documents(trained, corpus, shown)
+    leading = leading_at_any_lambda(trained, topics, words_shown(len(topics)))
     words = listed_words(
         trained,
         [*(part.words for part in leading), *_words_of(bags or [])],
     )
     number = np.full(len(trained.vocab), -1)
     number[words] = np.arange(len(words))
-    place = place_topics(trained.topic_word_counts[topics], trained.topic_sizes[topics])
+    labels = given_labels(trained)
+    place = place_topics(trained.topic_word_mass[topics], trained.topic_sizes[topics])
     return {
         "title": title,
         "facts": _facts(trained),
@@ -81,6 +75,7 @@ def gather(
         "shown": words_shown(len(topics)),
         "alpha": _short(trained.priors.alpha.sum()),
         "beta": _beta(trained, words),
+        "seeds": _seeds(trained, topics, leading, words),
         "map": {
             "aspect": ASPECT,
             "x": _round(place.x, 4),
@@ -91,13 +86,14 @@ def gather(
             "number": topics.tolist(),
             "size": [_short(size) for size in trained.topic_sizes[topics]],
             "documents": _documents_of_topics(trained)[topics].tolist(),
+            "label": [labels[k] for k in topics.tolist()],
             "near": topics[place.nearest].tolist(),
             "words": [number[part.words].tolist() for part in leading],
             "counts": [[_short(n) for n in part.counts.tolist()] for part in leading],
         },
         "words": {
             "text": "\n".join(trained.vocab[v] for v in words.tolist()),
-            "count": [_short(n) for n in word_totals(trained)[words].tolist()],
+            "count": [_short(n) for n in tokens_of_words(trained)[words].tolist()],
             "topics": [
                 [_short(n) for n in row]
                 for row in topics_of_words(trained.topic_word_counts, words)
@@ -106,9 +102,9 @@ def gather(
         "documents": {
             "all": len(trained.doc_names),
             "number": (shown + 1).tolist(),
-            "name": sampling.name_documents(trained, shown),
-            "tokens": np.asarray(trained.doc_topic_counts[shown].sum(axis=1)).ravel().tolist(),
-            "mixture": sampling.mix_documents(trained, shown),
+            "name": name_documents(trained, shown),
+            "tokens": document_lengths(trained)[shown].tolist(),
+            "mixture": mix_documents(trained, shown),
             "bag": None if bags is None else [_renumber(bag, number) for bag in bags],
             "date": None if days is None else [write_day(days[d]) for d in shown.tolist()],
         },
@@ -117,13 +113,7 @@ def gather(
     }
 
 
-def _largest(model: TopicModel) -> I64:
-    """Return the topics to show, in increasing order: all, or the largest."""
-    order = np.lexsort((np.arange(model.n_topics), -model.topic_sizes))
-    return np.sort(order[:MOST_TOPICS])
-
-
-def _documents_of_topics(model: TopicModel) -> I64:
+def _documents_of_topics(model: ModelData) -> I64:
     return np.bincount(model.doc_topic_counts.indices, minlength=model.n_topics)
 
 
@@ -136,7 +126,31 @@ def _renumber(bag: list[list[int]], number: I64) -> list[list[int]]:
     return [[group[0], *(int(number[v]) if v >= 0 else v for v in group[1:])] for group in bag]
 
 
-def _beta(model: TopicModel, words: I64) -> dict[str, Any]:
+def _seeds(
+    model: ModelData, topics: I64, leading: list[Leading], words: I64
+) -> dict[str, Any] | None:
+    """Return the pseudo-counts of the prior, by which words are ranked but not counted.
+
+    For each topic those of its leading words and their sum over all words; for each word listed
+    their sum over topics; and the sum of all. None without seeds.
+    """
+    if model.priors.pseudo is None:
+        return None
+    before = topic_word_matrix(model.priors.pseudo, model.n_topics)
+    over_words = np.asarray(before.sum(axis=1)).ravel()
+    counts = [
+        before[k].toarray().ravel()[part.words].tolist()
+        for k, part in zip(topics.tolist(), leading, strict=True)
+    ]
+    return {
+        "topics": counts,
+        "sizes": over_words[topics].tolist(),
+        "words": np.asarray(before.sum(axis=0)).ravel()[words].tolist(),
+        "total": int(over_words.sum()),
+    }
+
+
+def _beta(model: ModelData, words: I64) -> dict[str, Any]:
     """Return the prior of words: its sum, and one number, or one for each word listed."""
     beta = model.priors.beta
     same = beta.min() == beta.max()
@@ -146,23 +160,23 @@ def _beta(model: TopicModel, words: I64) -> dict[str, Any]:
     }
 
 
-def _facts(model: TopicModel) -> list[list[str]]:
+def _facts(model: ModelData) -> list[list[str]]:
     """Return what was run, as pairs of a name and a value."""
-    told = model.parameters
+    known = model.parameters
     alpha, beta = model.priors.alpha, model.priors.beta
     rows = [
         ("Topics", f"{model.n_topics:,}"),
         ("Documents", f"{len(model.doc_names):,}"),
         ("Words", f"{len(model.vocab):,}"),
         ("Tokens", f"{len(model.assignments):,}"),
-        ("Sampler", told.get("sampler")),
-        ("Sweeps", f"{told['sweeps']:,}" if isinstance(told.get("sweeps"), int) else None),
-        ("Seed", told.get("seed")),
+        ("Sampler", known.get("sampler")),
+        ("Sweeps", f"{known['sweeps']:,}" if isinstance(known.get("sweeps"), int) else None),
+        ("Seed", known.get("seed")),
         ("Alpha, prior of topics in a document", _prior(alpha)),
         ("Beta, prior of words in a topic", _prior(beta)),
-        ("Warm start", told.get("warm_start")),
-        ("Came from", told.get("source")),
-        ("Corpus, SHA-256", str(told.get("corpus_sha256") or "")[:16] or None),
+        ("Warm start", known.get("warm_start")),
+        ("Came from", known.get("source")),
+        ("Corpus, SHA-256", str(known.get("corpus_sha256") or "")[:16] or None),
         ("Report by", f"polyaurn {__version__}"),
     ]
     return [[name, str(value)] for name, value in rows if value is not None]
@@ -174,7 +188,7 @@ def _prior(values: F64) -> str:
 
 
 def _notes(
-    model: TopicModel,
+    model: ModelData,
     topics: I64,
     shown: I64,
     corpus: Corpus | None,
@@ -188,7 +202,7 @@ def _notes(
     documents = (
         "The model has no documents; it came from elsewhere without them."
         if not D
-        else f"{len(shown):,} of {D:,} documents are shown, drawn by chance."
+        else f"{len(shown):,} of {D:,} documents are shown, drawn at random."
         if len(shown) < D
         else f"All {D:,} documents are shown."
         if D > 1
@@ -216,7 +230,7 @@ def _notes(
 
 
 def _note_of_map(order: float) -> str:
-    text = "Near circles share words; areas go by tokens."
+    text = "Near circles share words; areas show tokens."
     if math.isnan(order):
         return text
     return (

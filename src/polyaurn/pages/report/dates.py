@@ -1,6 +1,5 @@
 """Dates of documents, and topics over them."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
@@ -11,16 +10,15 @@ import scipy.sparse as sp
 
 from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
-from polyaurn.model.model import TopicModel
+from polyaurn.model.data import ModelData
+from polyaurn.model.dates import read_date
 
 MOST_STEPS = 60  # of the time axis
-_DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ].*)?)?)?")
-_MISSING = ("", "None", "NaT", "nan")
 Day = tuple[int, int, int]  # year, month and day; 0 where not known
 
 
 class _Unit(NamedTuple):
-    """A step of time: its name, the number of a day's, and what a number is called."""
+    """A step of time: its name, the number of the step of a day, and the label of a number."""
 
     name: str
     number: Callable[[Day], int]
@@ -51,23 +49,10 @@ def read_dates(path: Path) -> list[str]:
 
 
 def parse_dates(dates: Iterable[Any], n_documents: int, source: str) -> list[Day | None]:
-    """Turn what users give as dates into days; None where a document has none.
+    """Return year, month and day of each document, 0 where not known; None without a date.
 
-    Parameters
-    ----------
-    dates : iterable
-        For each document a date such as 2024, 2024-05 or 2024-05-17 (a time after it is passed
-        over); empty or None where there is none. Date objects will do.
-    n_documents : int
-        How many there must be.
-    source : str
-        Where they come from and what each is called there, for the error message, such as
-        "file 'dates.txt', line".
-
-    Returns
-    -------
-    list of tuple or None
-        Year, month and day, 0 where not known.
+    A time after the day is ignored. `source` says where dates come from and what each is called
+    there, for the error message, such as "file 'dates.txt', line".
     """
     given = list(dates)
     if len(given) != n_documents:
@@ -79,41 +64,21 @@ def parse_dates(dates: Iterable[Any], n_documents: int, source: str) -> list[Day
 
 
 def _parse(value: Any, number: int, source: str) -> Day | None:
-    text = "" if value is None else str(value).strip()
-    if text in _MISSING:
-        return None
-    found = _DATE.fullmatch(text)
     try:
-        if found is None:
-            raise ValueError
-        year, month, day = (int(part) if part else 0 for part in found.groups())
-        date(year, month or 1, day or 1)
-    except ValueError:
+        found = read_date(value)
+    except (ValueError, OverflowError):
         raise InputError(
             f"The {source} {number}: expected a date such as 2024, 2024-05 or 2024-05-17. "
-            f"Got {text[:40]!r}; write it so, or leave it empty."
+            f"Got {str(value).strip()[:40]!r}; write it so, or leave it empty."
         ) from None
-    return year, month, day
+    return None if found is None else found[:3]
 
 
-def over_time(model: TopicModel, days: Sequence[Day | None], topics: I64) -> dict[str, Any] | None:
-    """Count tokens of topics in steps of time.
+def over_time(model: ModelData, days: Sequence[Day | None], topics: I64) -> dict[str, Any] | None:
+    """Count the tokens of topics in steps of time, the finest that are at most `MOST_STEPS`.
 
-    Parameters
-    ----------
-    model : TopicModel
-        With its documents.
-    days : sequence of tuple or None
-        The date of each document.
-    topics : ndarray of int
-        Which topics to count.
-
-    Returns
-    -------
-    dict or None
-        unit; labels of the steps; totals, tokens of each step; counts, those of each topic in each
-        step; undated, documents without a date. The steps are the finest that are at most
-        `MOST_STEPS`. None where the documents lie in fewer than two.
+    Returns the unit; labels of the steps; totals, tokens of each step; counts, those of each topic
+    in each step; undated, documents without a date. None where documents fill fewer than two steps.
     """
     there = [d for d, day in enumerate(days) if day is not None]
     dated = [day for day in days if day is not None]

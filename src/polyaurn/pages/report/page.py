@@ -1,4 +1,4 @@
-"""The page: a template, a style and scripts, filled with data that nothing can break out of."""
+"""The page: a template, a style and scripts, with the data escaped inside."""
 
 import base64
 import hashlib
@@ -68,19 +68,9 @@ def write_report(
 
 
 def render(data: dict[str, Any], *, served: bool = False) -> str:
-    """Make the page.
+    """Return the page as HTML, from the data of `gather`; `served` if a server takes texts.
 
-    Parameters
-    ----------
-    data : dict
-        From `gather`.
-    served : bool
-        Whether there is a server to ask about pasted text.
-
-    Returns
-    -------
-    str
-        HTML, complete in itself. Its policy lets no script run but its own, and nothing be loaded.
+    Its policy lets only its own script run and nothing be loaded.
     """
     style, script = _read("page.css"), _script()
     parts = {

@@ -1,4 +1,4 @@
-"""The page with live inference, for this machine alone."""
+"""The page with live inference, for this machine only."""
 
 import json
 import sys
@@ -10,13 +10,14 @@ from typing import Any
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.threads import Workers
-from polyaurn.model.inference import in_words_of, mean_counts
-from polyaurn.model.model import TopicModel
+from polyaurn.corpus.known_words import in_words_of
+from polyaurn.model.data import ModelData
+from polyaurn.model.inference import mean_counts
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 1_000_000  # of a request
 _MOST_TOPICS = 12
-_PATIENCE = 30  # seconds that a connection may keep silent
+_PATIENCE = 30  # seconds that a connection may send nothing
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -27,23 +28,13 @@ _HEADERS = {
 }
 
 
-def mix_text(model: TopicModel, text: str) -> dict[str, Any]:
-    """Find the topics of one text.
+def mix_text(model: ModelData, text: str) -> dict[str, Any]:
+    """Find the topics of one text, which is split as the model's vocabulary suggests.
 
-    Parameters
-    ----------
-    model : TopicModel
-        The model.
-    text : str
-        Cut into words as the model's own words tell.
-
-    Returns
-    -------
-    dict
-        topics: pairs of a topic and its share, (mean m + alpha) / (tokens + sum of alpha), largest
-        first; known and unknown: tokens of words that the model has and has not.
+    topics are pairs of a topic and its share, (mean m + alpha) / (tokens + sum of alpha), largest
+    first; known and unknown are tokens of words that the model has and lacks.
     """
-    known = in_words_of(model, [text])
+    known = in_words_of(model.vocab, [text])
     with Workers(1) as workers:
         mean = mean_counts(model, known, workers=workers).toarray().ravel()
     alpha = model.priors.alpha
@@ -57,21 +48,14 @@ def mix_text(model: TopicModel, text: str) -> dict[str, Any]:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers for one page and one model, at 127.0.0.1.
+    """Serves one page and one model at 127.0.0.1; port 0 takes a free one.
 
-    Parameters
-    ----------
-    model : TopicModel
-        What texts are asked about.
-    page : str
-        HTML, from `render` with ``served=True``.
-    port : int
-        0 takes a free one.
+    The page is that of `render` with ``served=True``.
     """
 
     daemon_threads = True
 
-    def __init__(self, model: TopicModel, page: str, port: int = 0) -> None:
+    def __init__(self, model: ModelData, page: str, port: int = 0) -> None:
         try:
             super().__init__((ADDRESS, port), _Handler)
         except (OSError, OverflowError) as error:
@@ -82,16 +66,16 @@ class Server(ThreadingHTTPServer):
             ) from None
         self.model = model
         self.page = page.encode()
-        self.turn = threading.Lock()  # one text at a time has the machine
+        self.turn = threading.Lock()  # one text at a time
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port in use."""
         return int(self.server_address[1])
 
     @property
     def url(self) -> str:
-        """What to type into a browser."""
+        """The address for a browser."""
         return f"http://{ADDRESS}:{self.port}/"
 
     def hosts(self) -> set[str]:
@@ -100,13 +84,13 @@ class Server(ThreadingHTTPServer):
         return names | ({ADDRESS, "localhost"} if self.port == 80 else set())
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over readers who went away."""
+        """Ignore readers who closed their connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
-class _Refused(Exception):  # noqa: N818
-    """A request that is not answered, with its status and why."""
+class _Rejected(Exception):  # noqa: N818
+    """A request that is rejected, with its status and why."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
@@ -119,41 +103,41 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _PATIENCE
 
     def do_GET(self) -> None:
-        """Give the page."""
+        """Send the page."""
         try:
             self._check_sender()
             if self.path != "/":
                 raise _not_here()
             self._answer(HTTPStatus.OK, self.server.page, "text/html; charset=utf-8")
-        except _Refused as refused:
-            self._refuse(refused)
+        except _Rejected as rejected:
+            self._reject(rejected)
 
     def do_POST(self) -> None:
-        """Give the topics of a text."""
+        """Send the topics of a text."""
         try:
             self._check_sender()
             if self.path != "/infer":
                 raise _not_here()
             self._answer_json(HTTPStatus.OK, self._mix(_text_of(self._body())))
-        except _Refused as refused:
-            self._refuse(refused)
+        except _Rejected as rejected:
+            self._reject(rejected)
 
     def _check_sender(self) -> None:
-        """Refuse names that were made to point here, and pages of other sites."""
+        """Reject names that were made to point here, and pages of other sites."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if host.lower() not in self.server.hosts():
-            raise _Refused(HTTPStatus.FORBIDDEN, f"Only {self.server.url} is answered.")
+            raise _Rejected(HTTPStatus.FORBIDDEN, f"Only {self.server.url} is answered.")
         if origin is not None and origin.removeprefix("http://").lower() not in self.server.hosts():
-            raise _Refused(HTTPStatus.FORBIDDEN, "Pages of other sites are not answered.")
+            raise _Rejected(HTTPStatus.FORBIDDEN, "Pages of other sites are not answered.")
 
     def _body(self) -> bytes:
         if self.headers.get_content_type() != "application/json":
-            raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The request must be JSON.")
+            raise _Rejected(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The request must be JSON.")
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdecimal()) or "Transfer-Encoding" in self.headers:
-            raise _Refused(HTTPStatus.LENGTH_REQUIRED, "The request must tell its length.")
+            raise _Rejected(HTTPStatus.LENGTH_REQUIRED, "The request must say its length.")
         if len(length) > 12 or int(length) > MOST_BYTES:
-            raise _Refused(
+            raise _Rejected(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"The text must have at most {MOST_BYTES:,} bytes; give a part of it.",
             )
@@ -165,11 +149,11 @@ class _Handler(BaseHTTPRequestHandler):
                 warnings.simplefilter("ignore")
                 return mix_text(self.server.model, text)
         except InputError as error:
-            raise _Refused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+            raise _Rejected(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
 
-    def _refuse(self, refused: _Refused) -> None:
-        self.close_connection = True  # what else was sent is not read
-        self._answer_json(refused.status, {"error": str(refused)})
+    def _reject(self, rejected: _Rejected) -> None:
+        self.close_connection = True  # the rest of the request is not read
+        self._answer_json(rejected.status, {"error": str(rejected)})
 
     def _answer_json(self, status: HTTPStatus, value: dict[str, Any]) -> None:
         self._answer(status, json.dumps(value).encode(), "application/json")
@@ -184,11 +168,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Keep silent; texts are nobody else's business."""
+        """Log nothing; texts are private."""
 
 
-def _not_here() -> _Refused:
-    return _Refused(HTTPStatus.NOT_FOUND, "There is only the page, at /, and /infer.")
+def _not_here() -> _Rejected:
+    return _Rejected(HTTPStatus.NOT_FOUND, "There is only the page, at /, and /infer.")
 
 
 def _text_of(body: bytes) -> str:
@@ -197,5 +181,5 @@ def _text_of(body: bytes) -> str:
     except (ValueError, KeyError, TypeError, RecursionError):
         text = None
     if not isinstance(text, str):
-        raise _Refused(HTTPStatus.BAD_REQUEST, 'The request must be JSON such as {"text": "..."}.')
+        raise _Rejected(HTTPStatus.BAD_REQUEST, 'The request must be JSON such as {"text": "..."}.')
     return text

@@ -1,4 +1,4 @@
-"""What the trace of a chain says, in plain words that claim no more than it shows."""
+"""What the trace of a chain shows about convergence, in sentences."""
 
 import math
 from typing import Any
@@ -6,36 +6,27 @@ from typing import Any
 import numpy as np
 
 from polyaurn.base.arrays import F64
+from polyaurn.base.checks import is_number
 from polyaurn.evaluate.diagnostics import effective_sample_size
 
 MOST_POINTS = 400
 _ENOUGH = 20  # values in the second half, to say anything
 _FAR = 2.5  # standard errors
 _NECESSARY = (
-    "That is needed for convergence and does not prove it: a chain may rest in one of several "
+    "That is needed for convergence and does not prove it: a chain may stay in one of several "
     "modes for long. Other seeds, compared by 'polyaurn sweep' or by R-hat over several chains "
-    "('polyaurn.evaluate.posterior'), tell more."
+    "('polyaurn.evaluate.posterior'), show more."
 )
 
 
 def summarise_trace(trace: list[dict[str, Any]], n_tokens: int) -> dict[str, Any]:
-    """Describe how training went.
+    """Describe how training went, from the records of its sweeps.
 
-    Parameters
-    ----------
-    trace : list of dict
-        One record a sweep, as a model keeps it; may be empty.
-    n_tokens : int
-        What the log posterior is divided by.
-
-    Returns
-    -------
-    dict
-        points: sweep, log posterior a token, and 1 for sweeps under the model's own priors on all
-        documents (0 in burn-in); settled: how many values the verdict looks at; ess: how many
-        independent ones they are worth; verdict, one word, and told, the same in sentences.
+    points: sweep, log posterior per token, and 1 for sweeps with the model's own priors on all
+    documents (0 in burn-in); settled: how many values the verdict is based on; ess: their effective
+    sample size; verdict, one word, and told, the same in sentences.
     """
-    scored = [r for r in trace if _is_number(r.get("log_posterior")) and _is_number(r.get("sweep"))]
+    scored = [r for r in trace if is_number(r.get("log_posterior")) and is_number(r.get("sweep"))]
     tokens = max(n_tokens, 1)
     points = [
         [
@@ -59,24 +50,11 @@ def summarise_trace(trace: list[dict[str, Any]], n_tokens: int) -> dict[str, Any
 
 
 def judge(half: F64) -> tuple[str, str, float | None]:
-    """Tell whether the second half of a chain's log posteriors still moves.
+    """Judge whether the second half of a chain's log posteriors still moves.
 
     Its two quarters are compared: the difference of their means, in standard errors that allow for
-    autocorrelation, as Geweke (1992) does.
-
-    Parameters
-    ----------
-    half : ndarray of float64
-        Log posteriors, the later half.
-
-    Returns
-    -------
-    verdict : str
-        "unknown", "rising", "falling" or "level".
-    told : str
-        The same in sentences.
-    ess : float or None
-        How many independent values the half is worth; None where that cannot be told.
+    autocorrelation, as Geweke (1992) does. Returns "unknown", "rising", "falling" or "level"; the
+    same in sentences; and the effective sample size, None where it is unknown.
     """
     if not len(half):
         return (
@@ -116,17 +94,13 @@ def judge(half: F64) -> tuple[str, str, float | None]:
             "peak: it has not settled, and more sweeps will show."
         )
         return "falling", f"{told} {worth}", ess
-    told = "No rise is left in the second half of the chain that could be told from chance."
+    told = "No rise is left in the second half of the chain that could be distinguished from noise."
     return "level", f"{told} {worth} {_NECESSARY}", ess
 
 
 def _squared_error(part: F64) -> float:
     size = effective_sample_size(part)
     return 0.0 if math.isnan(size) else float(part.var()) / max(size, 1.0)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _thin(points: list[list[Any]]) -> list[list[Any]]:

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from polyaurn.base.checks import check_path
-from polyaurn.model.storage import HEADER, check_target
+from polyaurn.files.names import HEADER
+from polyaurn.model.folder import check_target
 from polyaurn.studies.folders import SETTING, StudyFolder
 
 FORMAT = "polyaurn-sweep"

@@ -24,7 +24,7 @@ function drawMap() {
   places.forEach(({ x, y, r }, i) =>
     circles.push(svg("circle", {
       cx: x.toFixed(1), cy: y.toFixed(1), r: r.toFixed(1), role: "option", id: `circle-${i}`,
-      "aria-label": `Topic ${TOPICS.number[i]}, ${percent(shareOf(i))} of tokens: ${inShort(i, 5)}`,
+      "aria-label": `Topic ${numberAndLabel(i)}, ${percent(shareOf(i))} of tokens: ${wordsInShort(i, 5)}`,
     })));
   $("map").replaceChildren(...circles, ...labelMap(places, width, height));
   markMap();
@@ -48,7 +48,7 @@ function labelMap(places, width, height) {
       const spots = [
         [x + r + 4, y - h / 2], [x - r - 4 - w, y - h / 2], [x - w / 2, y + r + 2], [x - w / 2, y - r - 2 - h],
       ];
-      const spot = TOPICS.words[i].length && spots.find(([a, b]) => free([a - 2, b - 1, a + w + 2, b + h + 1], i));
+      const spot = (TOPICS.label[i] !== null || TOPICS.words[i].length) && spots.find(([a, b]) => free([a - 2, b - 1, a + w + 2, b + h + 1], i));
       if (!spot) continue;
       boxes.push([spot[0], spot[1], spot[0] + w, spot[1] + h]);
       labels.push(svg("text", { class: "beside", x: spot[0] + 1, y: spot[1] + h - 3, "data-topic": i }, text));
@@ -98,7 +98,7 @@ function tipFor(i) {
   if (i === null) return;
   const { width, place } = mapScale();
   const { x, y, r } = place(i);
-  tip.textContent = `${TOPICS.number[i]} · ${percent(shareOf(i))} · ${inShort(i, 6)}`;
+  tip.textContent = `${numberAndLabel(i)} · ${percent(shareOf(i))} · ${wordsInShort(i, 6)}`;
   tip.style.left = `${Math.max(0, Math.min(x - tip.offsetWidth / 2, width - tip.offsetWidth))}px`;
   const above = y - r - tip.offsetHeight - 6;
   tip.style.top = `${above > 0 ? above : y + r + 6}px`;

@@ -1,4 +1,4 @@
-// Search: topics by number or leading words, words, and documents by name.
+// Search: topics by number, label or leading words; words, and documents by name.
 
 const MOST_FOUND = 8;
 const plainWords = WORDS.map((word) => word.toLowerCase());
@@ -20,7 +20,7 @@ function findTopics(query) {
   const number = query.replace(/^topic\s*/, "");
   const byNumber = bySize.filter((i) => String(TOPICS.number[i]) === number);
   const byWords = bySize.filter((i) => !byNumber.includes(i) && query.split(/\s+/).every((part) =>
-    firstWords[i].some((word) => word.toLowerCase().startsWith(part))));
+    [...firstWords[i], ...(TOPICS.label[i] ?? "").split(" ")].some((word) => word.toLowerCase().startsWith(part))));
   return [...byNumber, ...byWords].slice(0, MOST_FOUND);
 }
 

@@ -28,7 +28,7 @@ function drawTime() {
     low: 0, high: 100 * Math.max(...values) || 1, area: true,
     xTicks: DATA.time.labels.map((label, t) => [t, label]),
     format: (y, digits) => `${y.toFixed(digits)} %`,
-    label: `Share of tokens of topic ${TOPICS.number[i]} by ${DATA.time.unit}`,
+    label: `Share of tokens of topic ${numberAndLabel(i)} by ${DATA.time.unit}`,
   });
 }
 

@@ -9,9 +9,9 @@ function listTopics() {
   topicList.show(topicOrder.map((i) =>
     el("div", {},
       el("span", { class: "line" },
-        el("b", {}, String(TOPICS.number[i])),
+        el("b", {}, numberAndLabel(i)),
         el("span", { class: "under" }, percent(shareOf(i)))),
-      el("span", { class: "cut" }, inShort(i, 8)),
+      el("span", { class: "cut" }, wordsInShort(i, 8)),
       el("span", { class: "track" }, el("i", { bar: (100 * shareOf(i)) / most })))));
   if (state.topic !== null) topicList.mark(topicOrder.indexOf(state.topic));
 }
@@ -51,7 +51,7 @@ function showTopic() {
   const rows = el("div", { id: "topic-words" });
   $("topic").replaceChildren(
     el("div", { class: "heading" },
-      el("h2", {}, `Topic ${TOPICS.number[i]}`),
+      el("h2", {}, `Topic ${numberAndLabel(i)}`),
       el("span", { class: "small" }, `${percent(shareOf(i))} of tokens`)),
     el("p", { class: "note" }, sizeOf(i)), slider(rows), rows);
   drawWords(rows);
@@ -87,7 +87,7 @@ function drawWords(rows) {
   const most = Math.max(...words.map(({ tokens }) => tokens), 1e-300);
   const shown = words.map(({ word, tokens }) => [
     button({ class: "word", title: WORDS[word], click: () => chooseWord(word) }, WORDS[word]),
-    (100 * tokens) / most, count(tokens), percent(Math.min(1, tokens / DATA.words.count[word])),
+    (100 * tokens) / most, count(tokens), percent(Math.min(1, tokens / (DATA.words.count[word] || 1))),
   ]);
   rows.replaceChildren(shown.length
     ? barRows(shown, "tokens", "of the word")
@@ -96,7 +96,7 @@ function drawWords(rows) {
 
 function aboutTopic() {
   const i = state.topic;
-  const parts = [el("div", { class: "heading" }, el("h2", {}, `Around topic ${TOPICS.number[i]}`))];
+  const parts = [el("div", { class: "heading" }, el("h2", {}, `Around topic ${numberAndLabel(i)}`))];
   if (TOPICS.near[i].length)
     parts.push(el("h3", {}, "Nearest topics, by the words they share"), el("div", { class: "links" },
       ...TOPICS.near[i].map((number) =>
@@ -129,7 +129,7 @@ function chooseWord(word) {
     el("p", { class: "note" }, "Topics that hold most of the word, at most five."),
     barRows(rows, "tokens", "of the word"),
     el("h3", {}, ""),
-    button({ id: "back-to-topic", click: () => chooseTopic(state.topic) }, `Back to topic ${TOPICS.number[state.topic]}`));
+    button({ id: "back-to-topic", click: () => chooseTopic(state.topic) }, `Back to topic ${numberAndLabel(state.topic)}`));
   markMap();
   if (narrow()) scrollTo($("topic"));
 }

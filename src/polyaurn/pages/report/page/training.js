@@ -20,9 +20,9 @@ function drawTrace() {
     low: low - pad, high: high + pad,
     xTicks: ticks(xy[0][0], xy.at(-1)[0], 6).found.map((x) => [x, count(Math.round(x))]),
     format: (y, digits) => y.toFixed(digits).replace("-", "−"),
-    label: "Log posterior a token, by sweep",
+    label: "Log posterior per token, by sweep",
   });
-  const parts = [`Log posterior a token, against sweeps; ${count(values)} values.`];
+  const parts = [`Log posterior per token, against sweeps; ${count(values)} values.`];
   if (cut > 0) parts.push("Burn-in has larger priors, or part of the documents.");
   if (points.some(([, y]) => y < low - pad)) parts.push("The lowest values lie below the chart.");
   if (ess !== null) parts.push(`Effective sample size of the second half: ${count(Math.round(ess))} of ${count(settled)}.`);

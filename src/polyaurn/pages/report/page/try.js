@@ -9,7 +9,7 @@ function showMixture({ topics, known, unknown }) {
     el("p", { class: "note" }, `${count(known)} of ${count(total)} tokens are of words that the model knows.`));
 }
 
-const MOST_BYTES = 1e6; // the server refuses more
+const MOST_BYTES = 1e6; // the server rejects more
 
 async function askForTopics() {
   const body = new Blob([JSON.stringify({ text: $("try-text").value })], { type: "application/json" });
@@ -28,8 +28,8 @@ function startTry() {
     try {
       showMixture(await askForTopics());
     } catch (error) {
-      const told = error instanceof TypeError ? "The program that serves this page does not answer; is it still running?" : error.message;
-      $("try-found").replaceChildren(el("p", { role: "alert" }, told));
+      const reason = error instanceof TypeError ? "The program that serves this page does not answer; is it still running?" : error.message;
+      $("try-found").replaceChildren(el("p", { role: "alert" }, reason));
     } finally {
       send.disabled = false;
     }

@@ -11,7 +11,7 @@ from typing import Any
 from polyaurn.base.checks import check_one_of
 from polyaurn.base.errors import InputError
 from polyaurn.files.atomic import new_file, write_text
-from polyaurn.plots.paper import check_matplotlib
+from polyaurn.plots.axes import check_matplotlib
 
 STUDIES = {"appendix-a": "appendix_a", "urn": "urn", "complexity": "complexity"}
 

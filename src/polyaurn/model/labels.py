@@ -1,24 +1,24 @@
-"""Names for topics, given by their readers; kept with the model."""
+"""Names of topics: labels that readers gave, stored with the model, or the leading words."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
-from polyaurn.model.tables.checks import check_topic
-
-if TYPE_CHECKING:
-    from polyaurn.model.model import TopicModel
+from polyaurn.model.checks import check_topic
+from polyaurn.model.data import ModelData
+from polyaurn.model.leading_words import leading_words, words_by_topic
 
 KEY = "labels"  # among the model's parameters
 NO_LABEL = "(no words)"
-_WORDS = 3
+WORDS = 3  # that stand in for a label
+M = TypeVar("M", bound=ModelData)
 
 
-def given_labels(model: "TopicModel") -> list[str | None]:
+def given_labels(model: ModelData) -> list[str | None]:
     """Return the labels that were given, None for other topics."""
     kept = model.parameters.get(KEY)
     if not isinstance(kept, list) or len(kept) != model.n_topics:
@@ -26,37 +26,33 @@ def given_labels(model: "TopicModel") -> list[str | None]:
     return [label if isinstance(label, str) else None for label in kept]
 
 
-def labels_of(model: "TopicModel") -> list[str]:
+def labels_of(model: ModelData) -> list[str]:
     """Return a label of each topic: the one given, or its three leading words."""
     return labels_at(model, np.arange(model.n_topics))
 
 
-def labels_at(model: "TopicModel", topics: I64) -> list[str]:
+def labels_at(model: ModelData, topics: I64) -> list[str]:
     """Return the labels of topics, one for each number; -1 has none."""
     given = given_labels(model)
     numbers = topics.tolist()
-    label = {k: given[k] or _leading_words(model, k) for k in set(numbers) - {-1}}
+    label = {k: given[k] or _first_words(model, k) for k in set(numbers) - {-1}}
     return [label.get(k, NO_LABEL) for k in numbers]
 
 
-def _leading_words(model: "TopicModel", k: int) -> str:
-    n = model.topic_word_mass
-    row = slice(n.indptr[k], n.indptr[k + 1])
-    words, mass = n.indices[row], n.data[row] + model.priors.beta[n.indices[row]]
-    order = np.lexsort((words, -mass))[:_WORDS]
-    return ", ".join(model.vocab[v] for v in words[order]) or NO_LABEL
+def _first_words(model: ModelData, k: int) -> str:
+    return ", ".join(model.vocab[v] for v in leading_words(model, k, WORDS)[0]) or NO_LABEL
 
 
 def label_topics(
-    model: "TopicModel", labels: Callable[[list[str]], str] | Mapping[int, str], n_words: int
-) -> "TopicModel":
-    """Return the model with labels; see `Views.label_topics`."""
+    model: M, labels: Callable[[list[str]], str] | Mapping[int, str], n_words: int
+) -> M:
+    """Return the model with labels."""
     found = given_labels(model)
     if isinstance(labels, Mapping):
         for topic, label in labels.items():
             found[check_topic(model, topic, "labels")] = _check(label, topic)
     elif callable(labels):
-        for k, words in enumerate(model.topics(n_words)):
+        for k, words in enumerate(words_by_topic(model, n_words)):
             if words:
                 found[k] = _check(labels(words), k)
     else:

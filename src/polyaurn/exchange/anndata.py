@@ -1,13 +1,16 @@
-"""AnnData: cells are documents, genes are words."""
+"""AnnData: corpora from it, and models into it; cells are documents, genes are words."""
 
 from typing import Any
 
 import numpy as np
 
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.anndata import check_anndata, read_anndata
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
-from polyaurn.exchange.parts import fitted, need_documents, word_probabilities
+from polyaurn.model.checks import check_documents
+from polyaurn.model.data import word_probabilities
+from polyaurn.model.model import fitted
 
 
 def from_anndata(adata: Any, layer: str | None = None) -> Corpus:
@@ -25,36 +28,7 @@ def from_anndata(adata: Any, layer: str | None = None) -> Corpus:
     Corpus
         A document for each cell, named as in ``obs_names``; a word for each gene.
     """
-    if not is_anndata(adata):
-        raise InputError(
-            f"The 'adata' parameter must be an AnnData object. Got {type(adata).__name__} instead."
-        )
-    layers = list(adata.layers.keys())
-    listed = f"layers are {', '.join(map(repr, layers))}" if layers else "there are no layers"
-    if layer is not None and layer not in layers:
-        raise InputError(
-            f"The 'layer' parameter must name a layer of the AnnData object; {listed}. Got "
-            f"{layer!r} instead."
-        )
-    if getattr(adata, "isbacked", False):
-        adata = adata.to_memory()
-    matrix = adata.X if layer is None else adata.layers[layer]
-    where = "X" if layer is None else f"layer {layer!r}"
-    if matrix is None:
-        raise InputError(f"The AnnData object must have counts in X. It has none; {listed}.")
-    genes = [str(name) for name in adata.var_names]
-    if len(set(genes)) < len(genes):
-        raise InputError(
-            "The AnnData object must have each gene once in var_names. Some are there twice; call "
-            "adata.var_names_make_unique() first."
-        )
-    try:
-        return Corpus.from_matrix(matrix, genes, doc_names=[str(name) for name in adata.obs_names])
-    except InputError as error:
-        raise InputError(
-            f"The {where} of the AnnData object: {str(error).rstrip('.')}; take the layer that "
-            f"holds counts, such as from_anndata(adata, layer='counts') ({listed})."
-        ) from None
+    return read_anndata(adata, layer, Corpus.from_matrix)
 
 
 def to_anndata(model: Any, adata: Any) -> Any:
@@ -75,11 +49,8 @@ def to_anndata(model: Any, adata: Any) -> Any:
         The same object.
     """
     trained = fitted(model)
-    need_documents(trained)
-    if not is_anndata(adata):
-        raise InputError(
-            f"The 'adata' parameter must be an AnnData object. Got {type(adata).__name__} instead."
-        )
+    check_documents(trained)
+    check_anndata(adata)
     cells = [" ".join(str(name).split()) for name in adata.obs_names]
     numbered = isinstance(trained.doc_names, Numbered)
     if len(cells) != len(trained.doc_names) or not (numbered or cells == [*trained.doc_names]):
@@ -105,8 +76,3 @@ def to_anndata(model: Any, adata: Any) -> Any:
         "beta": trained.priors.beta.copy(),
     }
     return adata
-
-
-def is_anndata(X: Any) -> bool:
-    """Tell whether something looks like AnnData, without importing it or reading its matrix."""
-    return all(hasattr(type(X), name) for name in ("X", "layers", "obs_names", "var_names"))

@@ -7,7 +7,7 @@ import numpy as np
 from polyaurn.base.arrays import I64
 from polyaurn.base.rng import Purpose, bits, key
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.model.model import TopicModel
+from polyaurn.model.data import ModelData
 
 MOST_DOCUMENTS = 2_000
 MOST_PAIRS = 160_000  # of a word and a topic, in all documents shown
@@ -16,8 +16,8 @@ _TOPICS_OF_A_DOCUMENT = 12
 _LONGEST_NAME = 200
 
 
-def draw_documents(model: TopicModel, corpus: Corpus | None) -> I64:
-    """Return the documents to show, in increasing order: all, or a draw, the same each time.
+def draw_documents(model: ModelData, corpus: Corpus | None) -> I64:
+    """Return the documents to show, in increasing order: all, or a random sample, always the same.
 
     With a corpus, fewer are drawn where they are long, so that the page stays small.
     """
@@ -30,13 +30,13 @@ def draw_documents(model: TopicModel, corpus: Corpus | None) -> I64:
     return np.sort(order[:most])
 
 
-def name_documents(model: TopicModel, documents: I64) -> list[str]:
+def name_documents(model: ModelData, documents: I64) -> list[str]:
     """Return names, the very long ones cut."""
     names = (model.doc_names[d] for d in documents.tolist())
     return [n if len(n) <= _LONGEST_NAME else n[: _LONGEST_NAME - 1] + "…" for n in names]
 
 
-def mix_documents(model: TopicModel, documents: I64) -> list[list[int]]:
+def mix_documents(model: ModelData, documents: I64) -> list[list[int]]:
     """Return the topics with most tokens of documents: topic, tokens, topic, tokens, ..."""
     found = []
     for row in model.doc_topic_counts[documents]:
@@ -45,29 +45,16 @@ def mix_documents(model: TopicModel, documents: I64) -> list[list[int]]:
     return found
 
 
-def bag_documents(model: TopicModel, corpus: Corpus, documents: I64) -> list[list[list[int]]]:
-    """Return words of documents by topic.
+def bag_documents(model: ModelData, corpus: Corpus, documents: I64) -> list[list[list[int]]]:
+    """Return, for each document, lists of a topic and its words, both most frequent first.
 
-    Parameters
-    ----------
-    model : TopicModel
-        The model.
-    corpus : Corpus
-        What it was trained on.
-    documents : ndarray of int
-        Which documents.
-
-    Returns
-    -------
-    list of list of list of int
-        For each document, topics with most tokens first: the topic, then its words, most frequent
-        first. A negative number says how often the word before it occurs, where that is more than
-        once. Of long documents the `PAIRS_OF_A_DOCUMENT` most frequent pairs are kept.
+    A negative number says how often the word before it occurs, where that is more than once. Of
+    long documents the `PAIRS_OF_A_DOCUMENT` most frequent pairs are kept.
     """
     return [_bag(model, corpus, d) for d in documents.tolist()]
 
 
-def _bag(model: TopicModel, corpus: Corpus, d: int) -> list[list[int]]:
+def _bag(model: ModelData, corpus: Corpus, d: int) -> list[list[int]]:
     tokens = slice(int(corpus.doc_ptr[d]), int(corpus.doc_ptr[d + 1]))
     pairs = (model.assignments[tokens].astype(np.int64) << 32) | corpus.word[tokens]
     pair, count = np.unique(pairs, return_counts=True)

@@ -1,0 +1,71 @@
+"""The data of a model: arrays, sizes and what follows from them directly."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from polyaurn.base.arrays import F64, I64, U16
+from polyaurn.chain.priors import topic_word_mass
+from polyaurn.chain.state import Priors
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelData:
+    """The fields of a `TopicModel`, which describes them; tables and files need no more."""
+
+    topic_word_counts: sp.csr_matrix
+    doc_topic_counts: sp.csr_matrix
+    assignments: U16
+    vocab: tuple[str, ...]
+    doc_names: Sequence[str]
+    priors: Priors
+    trace: list[dict[str, Any]] = field(default_factory=list)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_topics(self) -> int:
+        """K."""
+        return len(self.priors.alpha)
+
+    @cached_property
+    def topic_sizes(self) -> I64 | F64:
+        """Tokens of each topic; sums of float64 where the counts are pseudo-counts."""
+        sizes = np.asarray(self.topic_word_counts.sum(axis=1)).ravel()
+        return sizes if sizes.dtype == np.float64 else sizes.astype(np.int64)
+
+    @cached_property
+    def topic_word_mass(self) -> sp.csr_matrix:
+        """Tokens of each topic and word with the prior's pseudo-counts: what beta is added to."""
+        return topic_word_mass(self.topic_word_counts, self.priors)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.n_topics:,} topics, {len(self.doc_names):,} documents, "
+            f"{len(self.vocab):,} words, {len(self.assignments):,} tokens)"
+        )
+
+
+def document_lengths(model: ModelData) -> I64:
+    """Return the tokens of each document."""
+    return np.asarray(model.doc_topic_counts.sum(axis=1), dtype=np.int64).ravel()
+
+
+def largest_topics(model: ModelData, most: int) -> I64:
+    """Return the numbers of the largest topics, largest first, equal ones by number."""
+    return np.argsort(-model.topic_sizes, kind="stable")[:most]
+
+
+def word_weights(model: ModelData) -> F64:
+    """Return n + beta, dense, K by V; pseudo-counts of seeds belong to beta."""
+    return np.asarray(model.topic_word_mass.toarray() + model.priors.beta)
+
+
+def word_probabilities(model: ModelData) -> F64:
+    """Return the topics, dense, K by V; rows sum to one."""
+    weights = word_weights(model)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
