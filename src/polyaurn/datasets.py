@@ -10,13 +10,19 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 
 from polyaurn.base.arrays import F64, I64, U16
-from polyaurn.base.errors import InputError
+from polyaurn.base.checks import (
+    check_number,
+    check_positive_vector,
+    check_whole,
+    is_number,
+    wrong,
+)
 from polyaurn.base.rng import check_seed
-from polyaurn.chain.state import check_topics, make_priors
 from polyaurn.corpus.corpus import Corpus
 
 _PACKAGES = ("numpy", "scipy", "sklearn")
 _NOT_DOCUMENTATION = {"test", "tests", "site-packages", "dist-packages", "lib2to3", "idlelib"}
+_MOST_TOPICS = 65_535  # topics are stored in 16 bits
 _CODE_WORDS = """
 array arrays class def default false float int none numpy np object optional parameter
 parameters print return returned returns self shape str string true type value values example
@@ -196,45 +202,40 @@ def generate(
     truth : Truth
         Only if `return_truth`.
     """
-    K = check_topics(n_topics, "n_topics")
-    for name, value in (("n_documents", n_documents), ("n_words", n_words)):
-        if value < 1:
-            raise InputError(f"The '{name}' parameter must be at least 1. Got {value!r} instead.")
-    for name, number in (
-        ("mean_length", mean_length),
-        ("topic_concentration", topic_concentration),
-    ):
-        if not number > 0:
-            raise InputError(f"The '{name}' parameter must be above 0. Got {number!r} instead.")
-    if not length_spread >= 0.0:
-        raise InputError(
-            f"The 'length_spread' parameter must be 0 or more. Got {length_spread!r} instead."
-        )
-    alpha = make_priors(doc_topic_prior, 1.0, K, n_words).alpha
+    D = check_whole(n_documents, "n_documents", of="documents")
+    V = check_whole(n_words, "n_words", of="words")
+    K = check_whole(n_topics, "n_topics", most=_MOST_TOPICS, of="topics")
+    check_number(mean_length, "mean_length")
+    check_number(topic_concentration, "topic_concentration")
+    if not is_number(length_spread) or length_spread < 0.0:
+        raise wrong("length_spread", "0 or more", length_spread)
+    if not is_number(zipf_exponent):
+        raise wrong("zipf_exponent", "a number", zipf_exponent)
+    alpha = check_positive_vector(doc_topic_prior, K, "doc_topic_prior", "topics")
     rng = np.random.Generator(np.random.PCG64(check_seed(random_state)))
-    doc_ptr = np.zeros(n_documents + 1, np.int64)
-    means = mean_length * np.ones(n_documents)
+    doc_ptr = np.zeros(D + 1, np.int64)
+    means = mean_length * np.ones(D)
     if length_spread:
-        means *= rng.lognormal(-(length_spread**2) / 2.0, length_spread, n_documents)
+        means *= rng.lognormal(-(length_spread**2) / 2.0, length_spread, D)
     np.cumsum(rng.poisson(means), out=doc_ptr[1:])
     z = _urn_topics(doc_ptr, alpha, rng)
-    base = np.arange(1, n_words + 1) ** -float(zipf_exponent)
+    base = np.arange(1, V + 1) ** -float(zipf_exponent)
     word = np.empty(doc_ptr[-1], np.int32)
-    phi = np.empty((K, n_words)) if return_truth else None
+    phi = np.empty((K, V)) if return_truth else None
     by_topic = np.argsort(z, kind="stable")
     ends = np.cumsum(np.bincount(z, minlength=K))
     for k in range(K):
         topic = rng.standard_gamma(topic_concentration * base / base.sum())
         if topic.sum() == 0.0:
-            topic[rng.integers(n_words)] = 1.0
+            topic[rng.integers(V)] = 1.0
         topic /= topic.sum()
         if phi is not None:
             phi[k] = topic
         mine = by_topic[(ends[k - 1] if k else 0) : ends[k]]
         u = rng.random(len(mine))
-        word[mine] = np.minimum(np.searchsorted(np.cumsum(topic), u, side="right"), n_words - 1)
-    order = np.lexsort((word, np.repeat(np.arange(n_documents), np.diff(doc_ptr))))
-    corpus = Corpus(doc_ptr, word[order], tuple(f"w{v}" for v in range(n_words)))
+        word[mine] = np.minimum(np.searchsorted(np.cumsum(topic), u, side="right"), V - 1)
+    order = np.lexsort((word, np.repeat(np.arange(D), np.diff(doc_ptr))))
+    corpus = Corpus(doc_ptr, word[order], tuple(f"w{v}" for v in range(V)))
     return corpus if phi is None else (corpus, Truth(phi, z[order]))
 
 

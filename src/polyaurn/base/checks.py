@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
 
 
@@ -43,6 +44,33 @@ def check_number(value: Any, name: str, above: float = 0.0, *, remedy: str = "")
         expected = "a positive number" if above == 0.0 else f"a number above {above:g}"
         raise wrong(name, expected, value, remedy)
     return float(value)
+
+
+def check_positive_vector(value: Any, length: int, name: str, what: str) -> F64:
+    """Return a positive number, or one for each of `length` things, as a read-only vector."""
+    expected = f"a positive number, or {length:,} of them (one for each of the {what})"
+    try:
+        if value is None:
+            raise TypeError
+        vector = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise wrong(name, expected, value, "give a number such as 0.1") from None
+    if vector.ndim > 1 or (vector.ndim == 1 and len(vector) != length):
+        raise InputError(
+            f"The '{name}' parameter must be {expected}. Got an array of shape {vector.shape} "
+            "instead; give one number, or a vector of the right length."
+        )
+    bad = ~(np.isfinite(vector) & (vector > 0))
+    if bad.any():
+        where = "" if vector.ndim == 0 else f" at position {int(np.argmax(bad))}"
+        worst = float(np.atleast_1d(vector)[np.argmax(bad)])
+        raise InputError(
+            f"The '{name}' parameter must be {expected}. Got {worst!r}{where} instead; "
+            "priors are concentrations: finite, and above zero."
+        )
+    full = np.ascontiguousarray(np.broadcast_to(vector, (length,)))
+    full.flags.writeable = False
+    return full
 
 
 def check_fraction(value: Any, name: str, *, ends: bool = True, remedy: str = "") -> float:
