@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import tell
+from polyaurn.base.events import report
 from polyaurn.corpus import count_files as bagfiles
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
@@ -235,7 +235,7 @@ def _rewrite(tokens: Any, lengths: I64, number: I32, writer: UrnWriter) -> None:
         stays = word >= 0
         kept = np.bincount(document[stays], minlength=hi - lo)
         writer.add(kept, _sorted_inside(kept, word[stays]))
-        tell("writing tokens", n, int(ends[-1]))
+        report("writing tokens", n, int(ends[-1]))
         lo, at = hi, at + n
 
 

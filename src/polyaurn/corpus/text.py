@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import told
+from polyaurn.base.events import tracked
 
 if TYPE_CHECKING:
     from polyaurn.corpus.corpus import Corpus
@@ -213,8 +213,8 @@ def document_frequency(corpus: "Corpus") -> npt.NDArray[np.int64]:
 
 def _strings(texts: Iterable[Any]) -> Iterable[str]:
     total = len(texts) if isinstance(texts, Sized) else None
-    heard = texts if total is None else told(texts, "counting words of documents", total)
-    for d, text in enumerate(heard):
+    followed = texts if total is None else tracked(texts, "counting words of documents", total)
+    for d, text in enumerate(followed):
         if not isinstance(text, str):
             listed = isinstance(text, list | tuple)
             remedy = "join the words with blanks" if listed else "replace missing texts by ''"

@@ -8,7 +8,7 @@ import numpy as np
 from polyaurn.backends.devices import check_device
 from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import tell, telling_of_ranges
+from polyaurn.base.events import range_reporter, report
 from polyaurn.base.rng import Purpose, check_seed, key
 from polyaurn.base.threads import Workers, count_threads
 from polyaurn.model.inference import (
@@ -140,13 +140,13 @@ def score_documents(
             lo, hi, known.doc_ptr, known.word, particles, *topics, *address, level, error
         )
 
-    tell("compiling kernels")
+    report("compiling kernels")
     step = "scoring documents"
     if device == "gpu":
         from polyaurn.backends.gpu import new_documents
         from polyaurn.backends.gpu.failures import failures_named
 
-        on_done = telling_of_ranges(step, len(level))
+        on_done = range_reporter(step, len(level))
         with failures_named("Score with device='cpu'."):
             new_documents.left_to_right(
                 known, particles, topics, address, level, error, workers, on_done
@@ -155,7 +155,7 @@ def score_documents(
         score(0, 0)
         ranges = document_ranges(known.doc_ptr, 500)
         ranges.sort(key=lambda pair: -int(known.tokens[pair[0] : pair[1]].max(initial=0)))
-        workers.run(score, ranges, telling_of_ranges(step, len(level)))
+        workers.run(score, ranges, range_reporter(step, len(level)))
     return level, error
 
 

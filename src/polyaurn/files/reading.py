@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import open_told
+from polyaurn.base.events import open_tracked
 
 SMALL = 1 << 28
 RATIO = 100
@@ -29,7 +29,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             raise InputError(
                 f"The path '{path}' must be a file. It is a folder, a pipe or a device."
             )
-        with open_told(path) as raw:
+        with open_tracked(path) as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             if not packed:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from polyaurn.backends.devices import check_device
 from polyaurn.base.arrays import F64, I32, I64
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import tell, telling_of_ranges
+from polyaurn.base.events import range_reporter, report
 from polyaurn.base.rng import Purpose, check_seed, key
 from polyaurn.base.threads import Workers, count_threads
 from polyaurn.corpus.corpus import Corpus, as_corpus
@@ -176,18 +176,18 @@ def mean_counts(
         )
         return np.diff(ends), found[: ends[-1]].copy(), mean[: ends[-1]].copy()
 
-    tell("compiling kernels")
+    report("compiling kernels")
     step, D = "finding topics of documents", len(known.tokens)
     if device == "gpu":
         from polyaurn.backends.gpu import new_documents
         from polyaurn.backends.gpu.failures import failures_named
 
-        on_done = telling_of_ranges(step, D)
+        on_done = range_reporter(step, D)
         with failures_named("Try device='cpu'."):
             parts = new_documents.fold(known, topics, burn_in, kept, address, on_done)
     else:
         fold(0, 0)
-        parts = workers.run(fold, document_ranges(known.doc_ptr), telling_of_ranges(step, D))
+        parts = workers.run(fold, document_ranges(known.doc_ptr), range_reporter(step, D))
     lengths = np.concatenate([np.empty(0, np.int64), *(part[0] for part in parts)])
     ptr = np.concatenate(([0], np.cumsum(lengths)))
     index = np.concatenate([np.empty(0, np.uint16), *(part[1] for part in parts)])

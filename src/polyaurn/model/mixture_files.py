@@ -10,7 +10,7 @@ import numpy as np
 
 from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import told
+from polyaurn.base.events import tracked
 from polyaurn.files.atomic import check_new_file, new_file
 
 SUFFIXES = (".csv", ".parquet", ".npz")
@@ -71,7 +71,7 @@ def _csv(path: Path, columns: list[str], doc_names: Sequence[str], theta: F64) -
         writer = csv.writer(file)
         writer.writerow(columns)
         rows = zip(doc_names, theta, strict=True)
-        for name, row in told(rows, "writing documents", len(theta)):
+        for name, row in tracked(rows, "writing documents", len(theta)):
             writer.writerow([name, *(f"{value:.6g}" for value in row)])
 
 
