@@ -1,7 +1,7 @@
-"""Types of arrays; memory that comes from the operating system and goes back to it at once.
+"""Types of arrays, and arrays whose memory is returned to the operating system at once.
 
-Large arrays that live for a sweep would leave holes in the heap, and files that are mapped would
-stay in memory after they have been looked at.
+Large arrays that live for one sweep would fragment the heap, and the pages of mapped files would
+stay in memory after they have been read.
 """
 
 import mmap
@@ -17,34 +17,21 @@ U64 = npt.NDArray[np.uint64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
-LARGE = 4 << 20  # bytes from which an array has its own map
+LARGE = 4 << 20  # bytes from which an array has its own memory map
 
 
 class FileMap(mmap.mmap):
-    """A file mapped into memory, to be read."""
+    """A file mapped into memory for reading."""
 
 
 def empty(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return an array without holes left behind; a large one begins with zeros, a small one not.
-
-    Parameters
-    ----------
-    n : int
-        Its length.
-    dtype : dtype
-        Its type.
-
-    Returns
-    -------
-    ndarray
-        To be filled.
-    """
+    """Return an array to be filled; a large one has its own memory map, and starts with zeros."""
     size = int(n) * np.dtype(dtype).itemsize
     return np.empty(n, dtype) if size < LARGE else np.frombuffer(mmap.mmap(-1, size), dtype)
 
 
 def zeros(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return an array of zeros, as `empty` does."""
+    """Return an array of zeros, with memory as in `empty`."""
     array = empty(n, dtype)
     if array.nbytes < LARGE:
         array.fill(0)
@@ -52,13 +39,7 @@ def zeros(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
 
 def release(array: Any) -> None:
-    """Give back the memory of an array that is mapped from a file; it is read again when needed.
-
-    Parameters
-    ----------
-    array : ndarray
-        Any array; nothing happens to one that does not lie in a file.
-    """
+    """Free the memory of an array that is mapped from a file; it is read again when needed."""
     while isinstance(array, np.ndarray | memoryview):
         array = array.base if isinstance(array, np.ndarray) else array.obj
     if isinstance(array, FileMap) and hasattr(mmap, "MADV_DONTNEED"):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from polyaurn.base.threads import Workers
 from polyaurn.chain.state import Priors, State, on_host, pseudo_at, pseudo_sizes, topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.corpus.text import document_frequency
+from polyaurn.corpus.pruning import document_frequency
 
 
 def log_posterior(
@@ -138,7 +138,7 @@ def summarise(corpus: Corpus) -> CorpusSummary:
         constants of Heaps' law V = xi N**psi.
     """
     lengths = np.diff(corpus.doc_ptr)
-    frequency = document_frequency(corpus)
+    frequency = document_frequency(corpus.doc_ptr, corpus.word, corpus.n_words)
     pairs = int(frequency.sum())
     xi, psi = heaps_law(corpus)
     return CorpusSummary(
