@@ -1,6 +1,6 @@
 """Hostile files made from good ones: small valid files of each format, and ways to spoil them.
 
-An input is a function of (target, seed, index) alone, so that three words repeat a failure.
+An input is a function of (target, seed, index) only, so that three words repeat a failure.
 """
 
 import gzip

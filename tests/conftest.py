@@ -34,7 +34,7 @@ def medium() -> Corpus:
 
 @pytest.fixture(scope="session")
 def odd() -> Corpus:
-    """Return edge cases in one corpus: empty documents, an unused word, a large count, one token."""
+    """Return a corpus of edge cases: empty documents, an unused word, a large count, one token."""
     X = np.zeros((7, 6), int)
     X[1] = [3, 0, 1, 0, 0, 2]
     X[2, 4] = 1

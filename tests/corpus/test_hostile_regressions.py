@@ -171,7 +171,7 @@ def test_a_document_name_of_two_lines_is_imported(tmp_path):
     assert imported == read_corpus(path, name_column="id")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems reject such names")
 def test_file_names_that_are_not_utf8(tmp_path):
     (tmp_path / "texts").mkdir()
     with open(os.fsencode(tmp_path / "texts") + b"/caf\xe9.txt", "w") as file:  # noqa: PTH123
