@@ -1,4 +1,4 @@
-"""Corpora every machine has: docstrings of Python itself, and draws from the model."""
+"""Corpora that need no download: docstrings of Python itself, and draws from the model."""
 
 import ast
 import sysconfig
@@ -37,8 +37,8 @@ def python_docs(
 ) -> Corpus:
     """Docstrings of Python's standard library and of the installed numpy, scipy and scikit-learn.
 
-    Some thousands of documents of real text, read from the source files without running them,
-    so that it works offline on any machine. What comes out depends on the installed versions.
+    Some thousands of documents of real text, read from the source files without running them, so
+    that no download is needed. The corpus depends on the installed versions.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _source_files() -> Iterator[tuple[str, Path]]:
 def _docstrings(module: str, file: Path) -> Iterator[tuple[str, str]]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # odd escapes in other people's strings
+            warnings.simplefilter("ignore")  # invalid escapes in the strings of other packages
             tree = ast.parse(file.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, OSError):
         return
@@ -174,7 +174,7 @@ def generate(
     Topics are Dirichlet around one Zipfian distribution; document lengths are Poisson, around
     lognormal means if `length_spread` asks for it; a document's topics follow the Pólya urn scheme,
     which is Dirichlet-multinomial exactly. Memory grows with the number of tokens, not with K times
-    V, unless the truth is asked for.
+    V, unless the truth is returned.
 
     Parameters
     ----------
