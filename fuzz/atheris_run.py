@@ -34,13 +34,13 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
 
     def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-        chance = random.Random(seed)
+        rng = random.Random(seed)
         if not data.strip(b"\n\0"):  # libFuzzer begins with nothing
-            return chance.choice(good)[:max_size]
+            return rng.choice(good)[:max_size]
         ways = [w for w in (*TEXT_WAYS, *TEXT_WAYS, *GZIP_WAYS) if w is not pack_a_bomb]
-        if chance.random() < 0.5:
+        if rng.random() < 0.5:
             return atheris.Mutate(data, max_size)
-        return chance.choice(ways)(data, chance)[:max_size]
+        return rng.choice(ways)(data, rng)[:max_size]
 
     options = ["-max_len=8192", "-timeout=60", "-rss_limit_mb=4096"]
     atheris.Setup(

@@ -1,6 +1,6 @@
 """Hostile files made from good ones: small valid files of each format, and ways to spoil them.
 
-An input is a function of (target, seed, index) alone, so that three words repeat a failure.
+An input is a function of (target, seed, index) only, so that three words repeat a failure.
 """
 
 import gzip
@@ -124,127 +124,127 @@ def _parquet_files() -> tuple[bytes, ...]:
 
 def hostile(target: str, seed: int, index: int) -> bytes:
     """Return input number `index` of a target."""
-    chance = random.Random(f"{target}/{seed}/{index}")
-    data = chance.choice(good_files(target))
+    rng = random.Random(f"{target}/{seed}/{index}")
+    data = rng.choice(good_files(target))
     begin = {"model": 2, "checkpoint": 2, "anything": 1}.get(target, 0)
     head, data = data[:begin], data[begin:]  # the first bytes are not the file's
     binary = target in ("parquet", "urn", "model", "checkpoint")
     ways = (*TEXT_WAYS, *BYTE_WAYS) if binary else TEXT_WAYS
     if data[:2] == b"PK":
         ways = (*BYTE_WAYS, *[spoil_archive] * len(BYTE_WAYS))
-    for _ in range(chance.choice((1, 1, 1, 2, 2, 3, 5))):
-        data = chance.choice(ways)(data, chance)
-    if chance.random() < 0.12:
-        data = chance.choice(GZIP_WAYS)(data, chance)
+    for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5))):
+        data = rng.choice(ways)(data, rng)
+    if rng.random() < 0.12:
+        data = rng.choice(GZIP_WAYS)(data, rng)
     return head + data
 
 
 Way = Callable[[bytes, random.Random], bytes]
 
 
-def _span(data: bytes, chance: random.Random) -> tuple[int, int]:
-    start = chance.randrange(len(data) + 1)
-    return start, min(len(data), start + chance.choice((1, 2, 4, 8, 32, 200)))
+def _span(data: bytes, rng: random.Random) -> tuple[int, int]:
+    start = rng.randrange(len(data) + 1)
+    return start, min(len(data), start + rng.choice((1, 2, 4, 8, 32, 200)))
 
 
-def flip(data: bytes, chance: random.Random) -> bytes:
+def flip(data: bytes, rng: random.Random) -> bytes:
     """Change some bytes."""
     changed = bytearray(data)
-    for _ in range(chance.choice((1, 1, 2, 8))):
+    for _ in range(rng.choice((1, 1, 2, 8))):
         if changed:
-            changed[chance.randrange(len(changed))] = chance.randrange(256)
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
     return bytes(changed)
 
 
-def drop(data: bytes, chance: random.Random) -> bytes:
+def drop(data: bytes, rng: random.Random) -> bytes:
     """Leave some bytes out."""
-    start, end = _span(data, chance)
+    start, end = _span(data, rng)
     return data[:start] + data[end:]
 
 
-def repeat(data: bytes, chance: random.Random) -> bytes:
+def repeat(data: bytes, rng: random.Random) -> bytes:
     """Write some bytes several times."""
-    start, end = _span(data, chance)
-    return data[:start] + data[start:end] * chance.choice((2, 3, 20)) + data[end:]
+    start, end = _span(data, rng)
+    return data[:start] + data[start:end] * rng.choice((2, 3, 20)) + data[end:]
 
 
-def cut(data: bytes, chance: random.Random) -> bytes:
+def cut(data: bytes, rng: random.Random) -> bytes:
     """Break the file off."""
-    return data[: chance.randrange(len(data) + 1)]
+    return data[: rng.randrange(len(data) + 1)]
 
 
-def put(data: bytes, chance: random.Random) -> bytes:
+def put(data: bytes, rng: random.Random) -> bytes:
     """Put an awkward piece somewhere, most often at an end."""
-    at = chance.choice((0, len(data), chance.randrange(len(data) + 1)))
-    return data[:at] + chance.choice(PIECES) + data[at:]
+    at = rng.choice((0, len(data), rng.randrange(len(data) + 1)))
+    return data[:at] + rng.choice(PIECES) + data[at:]
 
 
-def renumber(data: bytes, chance: random.Random) -> bytes:
+def renumber(data: bytes, rng: random.Random) -> bytes:
     """Replace a number by a hostile one."""
     found = list(re.finditer(rb"\d+", data[:8192]))
     if not found:
-        return put(data, chance)
-    one = chance.choice(found)
-    return data[: one.start()] + chance.choice(NUMBERS) + data[one.end() :]
+        return put(data, rng)
+    one = rng.choice(found)
+    return data[: one.start()] + rng.choice(NUMBERS) + data[one.end() :]
 
 
-def swap_lines(data: bytes, chance: random.Random) -> bytes:
+def swap_lines(data: bytes, rng: random.Random) -> bytes:
     """Exchange, double or drop lines."""
     lines = data.split(b"\n")
-    i, j = chance.randrange(len(lines)), chance.randrange(len(lines))
+    i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
     lines[i], lines[j] = lines[j], lines[i]
-    if chance.random() < 0.5:
+    if rng.random() < 0.5:
         lines.insert(i, lines[j])
     return b"\n".join(lines)
 
 
-def end_lines_otherwise(data: bytes, chance: random.Random) -> bytes:
+def end_lines_otherwise(data: bytes, rng: random.Random) -> bytes:
     """Use other line ends, or none at the end of the file."""
-    if chance.random() < 0.3:
+    if rng.random() < 0.3:
         return data.rstrip(b"\n")
-    return data.replace(b"\n", chance.choice((b"\r\n", b"\r", b"\n\n", b"\x00", b"\n\r")))
+    return data.replace(b"\n", rng.choice((b"\r\n", b"\r", b"\n\n", b"\x00", b"\n\r")))
 
 
-def lengthen(data: bytes, chance: random.Random) -> bytes:
+def lengthen(data: bytes, rng: random.Random) -> bytes:
     """Make a very long line, field or run of blanks."""
-    at = chance.randrange(len(data) + 1)
-    piece = chance.choice((b"x", b"1", b" ", b"\t", b"1:1 ", b"a ", b",", b'"', b"\xc3\xa9"))
-    return data[:at] + piece * chance.choice((300, 5000, 70_000 // len(piece))) + data[at:]
+    at = rng.randrange(len(data) + 1)
+    piece = rng.choice((b"x", b"1", b" ", b"\t", b"1:1 ", b"a ", b",", b'"', b"\xc3\xa9"))
+    return data[:at] + piece * rng.choice((300, 5000, 70_000 // len(piece))) + data[at:]
 
 
-def overwrite(data: bytes, chance: random.Random) -> bytes:
+def overwrite(data: bytes, rng: random.Random) -> bytes:
     """Put a hostile binary number at a multiple of four, counted from either end or a page."""
-    value = chance.choice(BINARY)
-    start = 4096 if len(data) > 4096 and chance.random() < 0.7 else 0
-    at = start + 4 * chance.randrange(max(1, (len(data) - start) // 4))
+    value = rng.choice(BINARY)
+    start = 4096 if len(data) > 4096 and rng.random() < 0.7 else 0
+    at = start + 4 * rng.randrange(max(1, (len(data) - start) // 4))
     return data[:at] + value + data[at + len(value) :]
 
 
-def pack(data: bytes, chance: random.Random) -> bytes:
+def pack(data: bytes, rng: random.Random) -> bytes:
     """Gzip the file."""
     return gzip.compress(data, 1, mtime=0)
 
 
-def pack_and_spoil(data: bytes, chance: random.Random) -> bytes:
+def pack_and_spoil(data: bytes, rng: random.Random) -> bytes:
     """Gzip the file, and damage that."""
-    return chance.choice((flip, cut, drop))(gzip.compress(data, 1, mtime=0), chance)
+    return rng.choice((flip, cut, drop))(gzip.compress(data, 1, mtime=0), rng)
 
 
-def pack_in_parts(data: bytes, chance: random.Random) -> bytes:
+def pack_in_parts(data: bytes, rng: random.Random) -> bytes:
     """Gzip the file in two members, perhaps with an empty one or with garbage behind."""
-    at = chance.randrange(len(data) + 1)
+    at = rng.randrange(len(data) + 1)
     parts = [gzip.compress(part, 1, mtime=0) for part in (data[:at], data[at:])]
-    return b"".join(parts) + chance.choice((b"", b"\0" * 20, b"garbage", gzip.compress(b"")))
+    return b"".join(parts) + rng.choice((b"", b"\0" * 20, b"garbage", gzip.compress(b"")))
 
 
-def pack_a_bomb(data: bytes, chance: random.Random) -> bytes:
+def pack_a_bomb(data: bytes, rng: random.Random) -> bytes:
     """Gzip the file followed by 64 KiB of one byte."""
     return gzip.compress(
-        data + chance.choice((b"\0", b" ", b"1", b"x", b"\n")) * (1 << 16), 1, mtime=0
+        data + rng.choice((b"\0", b" ", b"1", b"x", b"\n")) * (1 << 16), 1, mtime=0
     )
 
 
-def spoil_archive(data: bytes, chance: random.Random) -> bytes:
+def spoil_archive(data: bytes, rng: random.Random) -> bytes:
     """Rewrite an .npz file with one member replaced, renamed or left out."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -257,25 +257,25 @@ def spoil_archive(data: bytes, chance: random.Random) -> bytes:
         RuntimeError,  # encrypted, or of a kind that is not implemented
         zipfile.zlib.error,
     ):
-        return flip(data, chance)
+        return flip(data, rng)
     if not members:
         return data
-    name = chance.choice(sorted(members))
+    name = rng.choice(sorted(members))
     array = members.pop(name)
-    kind = chance.randrange(7)
+    kind = rng.randrange(7)
     if kind == 0:
         members["../../outside-" + name] = array
     elif kind == 1:
-        members[name] = renumber(array, chance)
+        members[name] = renumber(array, rng)
     elif kind == 2:
-        members[name] = overwrite(array, chance)
+        members[name] = overwrite(array, rng)
     elif kind == 3:
-        members[name] = flip(array, chance)
+        members[name] = flip(array, rng)
     elif kind == 4:
-        members[name] = _array_file(chance.choice(("|O", "<U9", "<c16", "<i8", "<f4")), chance)
+        members[name] = _array_file(rng.choice(("|O", "<U9", "<c16", "<i8", "<f4")), rng)
     elif kind == 5:
         members[name] = re.sub(
-            rb"'shape': \([^)]*\)", b"'shape': (%s,)" % chance.choice(NUMBERS[:18]), array
+            rb"'shape': \([^)]*\)", b"'shape': (%s,)" % rng.choice(NUMBERS[:18]), array
         )
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -284,12 +284,12 @@ def spoil_archive(data: bytes, chance: random.Random) -> bytes:
     return buffer.getvalue()
 
 
-def _array_file(kind: str, chance: random.Random) -> bytes:
+def _array_file(kind: str, rng: random.Random) -> bytes:
     buffer = io.BytesIO()
     if kind == "|O":
         np.save(buffer, np.array([print, None], dtype=object), allow_pickle=True)
     else:
-        np.save(buffer, np.zeros(chance.choice((0, 1, 7, 60)), kind))
+        np.save(buffer, np.zeros(rng.choice((0, 1, 7, 60)), kind))
     return buffer.getvalue()
 
 

@@ -71,7 +71,7 @@ def check_corpus(corpus: Corpus) -> None:
 
 
 def check_sentence(error: InputError, path: Path) -> None:
-    """Check that a refusal is one sentence of a sane length that names the file."""
+    """Check that an error is one sentence of a sane length that names the file."""
     said = str(error)
     assert str(path.parent) in said or path.name in said, f"the file is not named: {said[:300]}"
     assert not set("\r\n") & set(said), f"more than one line: {said[:300]!r}"
@@ -134,7 +134,7 @@ def folder(data: bytes) -> str:
 
 
 def anything(data: bytes) -> str:
-    """Try a file whose name tells nothing, or the wrong thing; the first byte chooses it."""
+    """Try a file whose name says nothing, or the wrong thing; the first byte chooses it."""
     names = ("x", "x.txt", "x.csv", "x.tsv", "x.mtx", "x.svm", "x.ldac", "docword.x.txt", "x.urn")
     if not data:
         return REFUSED

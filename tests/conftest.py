@@ -1,4 +1,4 @@
-"""What several tests share: small corpora, and the way to the large ones."""
+"""What several tests share: small corpora, and the folder of large ones."""
 
 import sys
 from pathlib import Path
@@ -34,7 +34,7 @@ def medium() -> Corpus:
 
 @pytest.fixture(scope="session")
 def odd() -> Corpus:
-    """All that is awkward at once: empty documents, an unused word, a large count, one token."""
+    """Return a corpus of edge cases: empty documents, an unused word, a large count, one token."""
     X = np.zeros((7, 6), int)
     X[1] = [3, 0, 1, 0, 0, 2]
     X[2, 4] = 1

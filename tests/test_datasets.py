@@ -54,13 +54,17 @@ def test_topics_of_documents_are_dirichlet_multinomial():
     [
         ({"n_documents": 0}, "'n_documents'"),
         ({"n_words": 0}, "'n_words'"),
+        ({"n_words": 10.0}, "'n_words' parameter must be a whole number of words"),
         ({"n_topics": 0}, "'n_topics'"),
+        ({"n_topics": 65_536}, "'n_topics' parameter must be a whole number of topics from 1"),
         ({"mean_length": 0}, "'mean_length'"),
         ({"topic_concentration": -1}, "'topic_concentration'"),
         ({"doc_topic_prior": 0}, "'doc_topic_prior'"),
+        ({"doc_topic_prior": [0.1, 0.1]}, r"'doc_topic_prior'.* shape \(2,\)"),
+        ({"zipf_exponent": "steep"}, "'zipf_exponent' parameter must be a number"),
     ],
 )
-def test_generate_refuses_nonsense(options, says):
+def test_generate_rejects_impossible_parameters(options, says):
     with pytest.raises(InputError, match=says):
         datasets.generate(**options)
 

@@ -24,6 +24,8 @@ MODULES = [
 ]
 
 
+# The pages also run where there is no GPU, where device="auto" warns that it takes the CPU.
+@pytest.mark.filterwarnings("ignore::polyaurn.base.errors.DeviceWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_on_the_page_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Corpora every machine has: docstrings of Python itself, and draws from the model."""
+"""Corpora that need no download: docstrings of Python itself, and draws from the model."""
 
 import ast
 import sysconfig
@@ -9,15 +9,19 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from polyaurn.base.arrays import F64, I64, U16
-from polyaurn.base.errors import InputError
+from polyaurn.base.arrays import F64, I64, U16, positive_vector
+from polyaurn.base.checks import (
+    check_number,
+    check_whole,
+    is_number,
+    wrong,
+)
 from polyaurn.base.rng import check_seed
-from polyaurn.chain.priors import make_priors
-from polyaurn.chain.state import check_topics
 from polyaurn.corpus.corpus import Corpus
 
 _PACKAGES = ("numpy", "scipy", "sklearn")
 _NOT_DOCUMENTATION = {"test", "tests", "site-packages", "dist-packages", "lib2to3", "idlelib"}
+_MOST_TOPICS = 65_535  # topics are stored in 16 bits
 _CODE_WORDS = """
 array arrays class def default false float int none numpy np object optional parameter
 parameters print return returned returns self shape str string true type value values example
@@ -32,8 +36,8 @@ def python_docs(
 ) -> Corpus:
     """Docstrings of Python's standard library and of the installed numpy, scipy and scikit-learn.
 
-    Some thousands of documents of real text, read from the source files without running them,
-    so that it works offline on any machine. What comes out depends on the installed versions.
+    Some thousands of documents of real text, read from the source files without running them, so
+    that no download is needed. The corpus depends on the installed versions.
 
     Parameters
     ----------
@@ -89,7 +93,7 @@ def _source_files() -> Iterator[tuple[str, Path]]:
 def _docstrings(module: str, file: Path) -> Iterator[tuple[str, str]]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # odd escapes in other people's strings
+            warnings.simplefilter("ignore")  # invalid escapes in the strings of other packages
             tree = ast.parse(file.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, OSError):
         return
@@ -169,7 +173,7 @@ def generate(
     Topics are Dirichlet around one Zipfian distribution; document lengths are Poisson, around
     lognormal means if `length_spread` asks for it; a document's topics follow the Pólya urn scheme,
     which is Dirichlet-multinomial exactly. Memory grows with the number of tokens, not with K times
-    V, unless the truth is asked for.
+    V, unless the truth is returned.
 
     Parameters
     ----------
@@ -197,45 +201,40 @@ def generate(
     truth : Truth
         Only if `return_truth`.
     """
-    K = check_topics(n_topics, "n_topics")
-    for name, value in (("n_documents", n_documents), ("n_words", n_words)):
-        if value < 1:
-            raise InputError(f"The '{name}' parameter must be at least 1. Got {value!r} instead.")
-    for name, number in (
-        ("mean_length", mean_length),
-        ("topic_concentration", topic_concentration),
-    ):
-        if not number > 0:
-            raise InputError(f"The '{name}' parameter must be above 0. Got {number!r} instead.")
-    if not length_spread >= 0.0:
-        raise InputError(
-            f"The 'length_spread' parameter must be 0 or more. Got {length_spread!r} instead."
-        )
-    alpha = make_priors(doc_topic_prior, 1.0, K, n_words).alpha
+    D = check_whole(n_documents, "n_documents", of="documents")
+    V = check_whole(n_words, "n_words", of="words")
+    K = check_whole(n_topics, "n_topics", most=_MOST_TOPICS, of="topics")
+    check_number(mean_length, "mean_length")
+    check_number(topic_concentration, "topic_concentration")
+    if not is_number(length_spread) or length_spread < 0.0:
+        raise wrong("length_spread", "0 or more", length_spread)
+    if not is_number(zipf_exponent):
+        raise wrong("zipf_exponent", "a number", zipf_exponent)
+    alpha = positive_vector(doc_topic_prior, K, "doc_topic_prior", "topics")
     rng = np.random.Generator(np.random.PCG64(check_seed(random_state)))
-    doc_ptr = np.zeros(n_documents + 1, np.int64)
-    means = mean_length * np.ones(n_documents)
+    doc_ptr = np.zeros(D + 1, np.int64)
+    means = mean_length * np.ones(D)
     if length_spread:
-        means *= rng.lognormal(-(length_spread**2) / 2.0, length_spread, n_documents)
+        means *= rng.lognormal(-(length_spread**2) / 2.0, length_spread, D)
     np.cumsum(rng.poisson(means), out=doc_ptr[1:])
     z = _urn_topics(doc_ptr, alpha, rng)
-    base = np.arange(1, n_words + 1) ** -float(zipf_exponent)
+    base = np.arange(1, V + 1) ** -float(zipf_exponent)
     word = np.empty(doc_ptr[-1], np.int32)
-    phi = np.empty((K, n_words)) if return_truth else None
+    phi = np.empty((K, V)) if return_truth else None
     by_topic = np.argsort(z, kind="stable")
     ends = np.cumsum(np.bincount(z, minlength=K))
     for k in range(K):
         topic = rng.standard_gamma(topic_concentration * base / base.sum())
         if topic.sum() == 0.0:
-            topic[rng.integers(n_words)] = 1.0
+            topic[rng.integers(V)] = 1.0
         topic /= topic.sum()
         if phi is not None:
             phi[k] = topic
         mine = by_topic[(ends[k - 1] if k else 0) : ends[k]]
         u = rng.random(len(mine))
-        word[mine] = np.minimum(np.searchsorted(np.cumsum(topic), u, side="right"), n_words - 1)
-    order = np.lexsort((word, np.repeat(np.arange(n_documents), np.diff(doc_ptr))))
-    corpus = Corpus(doc_ptr, word[order], tuple(f"w{v}" for v in range(n_words)))
+        word[mine] = np.minimum(np.searchsorted(np.cumsum(topic), u, side="right"), V - 1)
+    order = np.lexsort((word, np.repeat(np.arange(D), np.diff(doc_ptr))))
+    corpus = Corpus(doc_ptr, word[order], tuple(f"w{v}" for v in range(V)))
     return corpus if phi is None else (corpus, Truth(phi, z[order]))
 
 

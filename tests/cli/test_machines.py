@@ -135,7 +135,7 @@ EARLY = [
     ("train", ("--checkpoint-every", "soon"), "'--checkpoint-every' option must be"),
     ("train", ("--min-count", -1), "'--min-count' option must not be negative"),
     ("train", ("--max-doc-fraction", 2), "'--max-doc-fraction' option must be above 0"),
-    ("train", ("--max-words", 0), "'--max-words' option must be at least 1"),
+    ("train", ("--max-words", 0), "'--max-words' option must be a whole number"),
     ("train", ("--token-pattern", "("), "'--token-pattern' option must be a regular expression"),
     ("train", ("--stop-words", "gone.txt"), "'--stop-words' option must be"),
     ("import", ("--min-count", -1), "'--min-count' option must not be negative"),

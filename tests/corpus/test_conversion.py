@@ -1,4 +1,4 @@
-"""Import to a mapped file: the same corpus as reading, in pieces, and refusals."""
+"""Import to a mapped file: the same corpus as reading, in pieces, and errors."""
 
 import gzip
 import json
@@ -58,7 +58,7 @@ def test_text_is_imported_as_it_is_read(tmp_path, in_small_pieces, name, text, o
     assert len(seen) > 1
 
 
-def test_a_folder_and_a_table_of_arrow_are_imported(tmp_path, in_small_pieces):
+def test_a_folder_and_a_parquet_file_are_imported(tmp_path, in_small_pieces):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({"text": [*TEXTS, None]}), tmp_path / "t.parquet")
     folder = tmp_path / "folder"
@@ -96,7 +96,7 @@ def test_training_on_a_mapped_file_gives_the_same_bytes(tmp_path):
     assert runs[0] == runs[1]
 
 
-def test_what_cannot_be_imported_is_refused_and_nothing_is_left(tmp_path, monkeypatch):
+def test_what_cannot_be_imported_raises_and_leaves_no_file(tmp_path, monkeypatch):
     lines = tmp_path / "lines.txt"
     lines.write_text("the of\nand\n")
     out = tmp_path / "c.urn"
@@ -115,7 +115,7 @@ def test_what_cannot_be_imported_is_refused_and_nothing_is_left(tmp_path, monkey
             import_corpus(path, out, **options)
         assert not out.exists()
     for bad, message in [
-        (tmp_path / "c.txt", "ends in .urn"),
+        (tmp_path / "c.txt", "must end in .urn"),
         (tmp_path / "no" / "c.urn", "folder that exists"),
     ]:
         with pytest.raises(InputError, match=message):
@@ -134,7 +134,7 @@ def test_what_cannot_be_imported_is_refused_and_nothing_is_left(tmp_path, monkey
 
 
 @pytest.mark.plain
-def test_large_arrays_have_maps_of_their_own_and_begin_with_zeros():
+def test_large_arrays_have_their_own_memory_map_and_start_with_zeros():
     large, small = mapping.zeros(mapping.LARGE // 4, np.int32), mapping.zeros(7, np.int32)
     assert not large.any()
     assert not small.any()
@@ -177,13 +177,13 @@ def with_header(**changes):
     ],
     ids=["cut off", "too long", "words", "negative", "newer", "garbage", "below", "above", "utf-8"],
 )
-def test_damaged_files_are_refused(tmp_path, change, message):
+def test_damaged_files_raise(tmp_path, change, message):
     path = write_urn(Corpus.from_matrix([[2, 1], [0, 3]]), tmp_path / "c.urn")
     with pytest.raises(InputError, match=message):
         read_corpus(damaged(path, change))
 
 
-def test_options_of_text_make_no_sense_for_an_imported_corpus(tmp_path):
+def test_options_for_text_raise_for_an_imported_corpus(tmp_path):
     path = write_urn(Corpus.from_matrix([[2, 1], [0, 3]]), tmp_path / "c.urn")
-    with pytest.raises(InputError, match="is imported already"):
+    with pytest.raises(InputError, match="has already been imported"):
         read_corpus(path, stop_words=None)

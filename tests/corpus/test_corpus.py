@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from polyaurn import Corpus, InputError
-from polyaurn.corpus.text import document_frequency
+from polyaurn.corpus.pruning import document_frequency
 
 SPLIT = ("13", "20", "24", "26")  # of the corpus `small`, seed 3: fixed for ever
 TEXTS = ["The red apple and the green apple", "Green leaf, green tree", "", "red red leaf"]
@@ -82,7 +82,8 @@ def test_prune_by_count_by_documents_and_by_tf_idf():
 
 def test_document_frequency_counts_each_document_once():
     corpus = Corpus.from_matrix(np.array([[2, 0, 1], [3, 0, 0], [0, 0, 0], [0, 0, 4]]))
-    assert document_frequency(corpus).tolist() == [2, 0, 2]
+    found = document_frequency(corpus.doc_ptr, corpus.word, corpus.n_words)
+    assert found.tolist() == [2, 0, 2]
 
 
 def test_split_is_reproducible_and_complete(small):
@@ -143,6 +144,7 @@ def test_fingerprint_sees_every_part():
         (lambda: Corpus.from_texts(["apple"], min_count=-1), "'min_count'"),
         (lambda: Corpus.from_texts(["apple"], max_doc_fraction=0), "'max_doc_fraction'"),
         (lambda: Corpus.from_texts(["apple"], max_words=0), "'max_words'"),
+        (lambda: Corpus.from_texts(["apple"], max_words=1.5), "'max_words' parameter must be a wh"),
         (lambda: Corpus.from_texts(["apple"]).split(2.0), "'test_fraction'"),
         (lambda: Corpus.from_texts(["apple"]).split(0.5), "both sides"),
     ],

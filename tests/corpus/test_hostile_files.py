@@ -1,4 +1,4 @@
-"""Every reader keeps its promise on spoilt files: a valid corpus, or one sentence.
+"""Every reader gives a valid corpus or one sentence, whatever is in a file.
 
 The targets and the ways to spoil a file are those of `fuzz/`, which tries many more.
 """
@@ -44,7 +44,7 @@ def test_good_files_are_accepted(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_spoilt_files_keep_the_promise(name, monkeypatch):
+def test_damaged_files_give_a_valid_corpus_or_one_sentence(name, monkeypatch):
     target, verdicts = reader(name, monkeypatch), set()
 
     @quickly
@@ -57,7 +57,7 @@ def test_spoilt_files_keep_the_promise(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_any_bytes_keep_the_promise(name, monkeypatch):
+def test_any_bytes_give_a_valid_corpus_or_one_sentence(name, monkeypatch):
     target = reader(name, monkeypatch)
     lines = st.lists(st.sampled_from([b"1", b"2", b" ", b":", b"\n", b"\t", b",", b'"', b"\xc3"]))
 

@@ -41,9 +41,8 @@ def vocab(tmp_path):
 @pytest.mark.plain
 @pytest.mark.parametrize("packed", [False, True])
 def test_bags_of_words_read_the_same_from_every_format(vocab, packed, monkeypatch):
-    monkeypatch.setattr(
-        "polyaurn.corpus.count_files._PIECE", 7
-    )  # pieces end in the middle of lines
+    # pieces that end in the middle of lines
+    monkeypatch.setattr("polyaurn.corpus.count_files._PIECE", 7)
     end = ".gz" if packed else ""
     mtx = vocab / "toy.mtx"
     scipy.io.mmwrite(mtx, sp.csr_matrix(X))
@@ -94,7 +93,7 @@ def test_mallet_with_blanks_and_tables_without_names(tmp_path):
     assert corpus.doc_names == ("d1", "d2")
     assert corpus.vocab == ("apple", "green", "leaf", "red")
     table = write(tmp_path / "t.tsv", 'k1\tx\ty\tred apple\nk2\tx\ty\t"green ""leaf"""\n')
-    corpus = read_corpus(table, text_column=-1, name_column=0)
+    corpus = read_corpus(table, text_column=np.int64(-1), name_column=0)
     assert corpus.doc_names == ("k1", "k2")
     assert corpus.vocab == ("apple", "green", "leaf", "red")
 
@@ -108,7 +107,7 @@ def test_separators(tmp_path):
     assert read_corpus(bars, separator="|").vocab == ("leaf", "red")
 
 
-def test_hidden_files_are_passed_over(tmp_path):
+def test_hidden_files_are_skipped(tmp_path):
     (tmp_path / "sub").mkdir()
     for name in ("a.txt", "sub/b.txt", ".hidden.txt", "sub/._b.txt"):
         write(tmp_path / name, "red leaf")
@@ -151,7 +150,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
         read_corpus(tmp_path / "t.parquet")
 
 
-def test_bags_without_a_vocabulary_number_their_words(tmp_path):
+def test_words_of_bags_without_a_vocabulary_are_numbered(tmp_path):
     file = write(tmp_path / "toy.svm", pairs(first=1))
     assert read_corpus(file).vocab == ("x0", "x1", "x2", "x3")
     assert read_corpus(file, vocabulary=WORDS).vocab == tuple(WORDS)
@@ -165,7 +164,7 @@ def test_matrix_market_transposed(tmp_path):
     assert (corpus.to_matrix().toarray() == X).all()
 
 
-def test_documents_out_of_order_are_put_in_order(vocab):
+def test_documents_out_of_order_are_sorted(vocab):
     file = write(vocab / "docword.toy.txt", "3\n4\n3\n3 2 3\n1 3 1\n1 1 2\n")
     assert read_corpus(file).to_matrix().toarray().tolist() == [[2, 0, 1, 0], [0] * 4, [0, 3, 0, 0]]
 
@@ -209,7 +208,7 @@ def test_bad_docword_files_name_the_line(vocab, text, says, packed):
     assert "toy.txt" in str(caught.value)
 
 
-def test_a_gzip_file_cut_off_is_told(vocab):
+def test_a_truncated_gzip_file_raises(vocab):
     data = gzip.compress(uci(np.arange(1, 4001).reshape(1000, 4)).encode())
     (vocab / "docword.toy.txt.gz").write_bytes(data[: len(data) // 2])
     with pytest.raises(InputError, match="cut off or damaged"):
@@ -225,6 +224,18 @@ BAD_FILES = [
     ("t.csv", "a,b\n1,2\n", {}, "has 'a', 'b'"),
     ("t.csv", "id,text\n1\n", {}, "row 2: expected at least 2 columns. Got 1"),
     ("t.csv", "1,2\n", {"text_column": 7}, "row 1: expected at least 8 columns. Got 2"),
+    (
+        "t.csv",
+        "1,2\n",
+        {"text_column": 1, "name_column": "id"},
+        "'name_column' parameter must be a n",
+    ),
+    (
+        "t.csv",
+        "id,text\n1,x\n",
+        {"text_column": 1.5},
+        "'text_column' parameter must be the name or",
+    ),
     ("t.csv", "id,text\n", {}, "at least one document"),
     ("lines.txt", "the and\nof\n", {}, "at least one word after"),
     ("lines.txt", b"fine\n\xff\xfe\n", {}, "line 2: expected utf-8 text. Got byte 0xff"),

@@ -36,6 +36,7 @@ class Nursery:
     def close(self):
         self.process.stdin.close()
         self.process.wait(60)
+        self.process.stdout.close()
 
 
 class Child:

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from polyaurn import LDA, Corpus, evaluate, read_corpus
-from polyaurn.base.events import listening
+from polyaurn.base.events import progress_to
 from polyaurn.base.threads import Workers
 from polyaurn.cli import tables as cli_tables
 from polyaurn.training.progress import bar, following, status, training_line
@@ -119,7 +119,7 @@ def test_who_listens_hears_all_and_changes_nothing(medium, threads, tmp_path):
     path = tmp_path / "t.txt.gz"
     with gzip.open(path, "wt") as file:
         file.write("\n".join(TEXTS))
-    with listening(lambda step, more, total: heard.setdefault(step, []).append((more, total))):
+    with progress_to(lambda step, more, total: heard.setdefault(step, []).append((more, total))):
         told = (
             model.transform(medium, n_jobs=threads),
             evaluate.left_to_right(model, medium, 2, n_jobs=threads),
@@ -134,7 +134,7 @@ def test_who_listens_hears_all_and_changes_nothing(medium, threads, tmp_path):
         assert {total for _, total in heard[step]} == {medium.n_documents}
     assert sum(more for more, _ in heard["counting words of documents"]) == len(TEXTS)
     assert sum(more for more, _ in heard["bytes"]) >= path.stat().st_size
-    with listening(lambda *_: pytest.fail("of another block")):
+    with progress_to(lambda *_: pytest.fail("of another block")):
         pass
     read_corpus(path)
 

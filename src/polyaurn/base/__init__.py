@@ -1,1 +1,1 @@
-"""What every package uses: errors, arrays, random numbers, threads, compiled code, events."""
+"""What every package uses: errors, checks, arrays, random numbers, threads, compilation, events."""

@@ -1,4 +1,4 @@
-"""What users meet when something is wrong: errors that are one sentence, and warnings."""
+"""Errors, whose message is one sentence, and warnings."""
 
 
 class InputError(ValueError):
@@ -12,12 +12,8 @@ class InputError(ValueError):
 class DeviceError(InputError):
     """A GPU that failed, or ran out of memory, while a chain ran on it.
 
-    Parameters
-    ----------
-    what : str
-        What happened, a sentence.
-    remedy : str
-        What is kept of the run, and how it goes on; a sentence.
+    The message is a sentence that says what happened, and one that says what is kept of the run
+    and how to resume it.
     """
 
     def __init__(self, what: str, remedy: str = "") -> None:
@@ -26,17 +22,17 @@ class DeviceError(InputError):
 
 
 class DeviceWarning(UserWarning):
-    """A chain that was to run on a GPU if there is one, and runs on the CPU."""
+    """A chain with ``device="auto"`` runs on the CPU, because no GPU can be used."""
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint that could not be written or read; the run goes on."""
+    """A checkpoint that could not be written or read; the run continues."""
 
 
 class SeedWarning(UserWarning):
-    """Seed words, or words of an earlier model, that the corpus does not have."""
+    """Seed words, or words of an earlier model, that are not in the corpus."""
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says, or its kind where it says nothing."""
+    """Return the first line of an error's message, or its type if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

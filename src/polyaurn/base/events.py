@@ -1,7 +1,8 @@
-"""Long work tells how far it is, and whoever wants to know listens.
+"""Progress events of long work, for a progress bar or any other function.
 
-Nothing is passed through functions for it: a listener is there for all that is called inside its
-``with`` block, in the same thread, and without one nothing is told.
+The handler is a context variable, so that no function in between has to pass it on: it receives
+the events of all that runs inside its ``with`` block in the same thread. Without a handler,
+nothing is reported.
 """
 
 import io
@@ -11,87 +12,87 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-Listener = Callable[[str, int, int | None], None]
-BYTES = "bytes"  # the step told while files are read
+Handler = Callable[[str, int, int | None], None]
+BYTES = "bytes"  # the step reported while files are read
 _BUFFER = 1 << 20
-_listener: ContextVar[Listener | None] = ContextVar("polyaurn_listener", default=None)
+_handler: ContextVar[Handler | None] = ContextVar("polyaurn_progress", default=None)
 T = TypeVar("T")
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Let a function know how far long work is.
+def progress_to(handler: Handler) -> Iterator[None]:
+    """Send the progress of the work inside a ``with`` block to a function.
 
     Parameters
     ----------
-    listener : callable
+    handler : callable
         Called with the step, how much of it has been done since the last call, and how much there
         is in all, None where that is not known.
 
     Examples
     --------
     >>> import polyaurn
-    >>> from polyaurn.base.events import listening
+    >>> from polyaurn.base.events import progress_to
     >>> corpus = polyaurn.datasets.generate(n_documents=50, n_words=40, n_topics=3)
     >>> model = polyaurn.LDA(3, max_iter=5, verbose=False).fit(corpus).model_
     >>> done = []
-    >>> with listening(lambda step, more, total: done.append((step, more, total))):
+    >>> with progress_to(lambda step, more, total: done.append((step, more, total))):
     ...     theta = model.transform(corpus)
     >>> done[-1]
     ('finding topics of documents', 50, 50)
     """
-    token = _listener.set(listener)
+    token = _handler.set(handler)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _handler.reset(token)
 
 
-def tell(step: str, more: int = 0, total: int | None = None) -> None:
-    """Tell the listener, if there is one, that some more of a step is done."""
-    listener = _listener.get()
-    if listener is not None:
-        listener(step, more, total)
+def report(step: str, more: int = 0, total: int | None = None) -> None:
+    """Report that some more of a step is done, if there is a handler."""
+    handler = _handler.get()
+    if handler is not None:
+        handler(step, more, total)
 
 
-def telling_of_ranges(step: str, total: int) -> Callable[[tuple[Any, ...]], None] | None:
-    """Return what tells of a finished task whose first arguments are the ends of a range."""
-    if _listener.get() is None:
+def range_reporter(step: str, total: int) -> Callable[[tuple[Any, ...]], None] | None:
+    """Return a function that reports a finished task whose first arguments bound a range."""
+    if _handler.get() is None:
         return None
-    tell(step, 0, total)
-    return lambda task: tell(step, task[1] - task[0], total)
+    report(step, 0, total)
+    return lambda task: report(step, task[1] - task[0], total)
 
 
-def told(items: Iterable[T], step: str, total: int | None, every: int = 256) -> Iterator[T]:
-    """Yield items, and tell of them now and then."""
-    if _listener.get() is None:
+def tracked(items: Iterable[T], step: str, total: int | None, every: int = 256) -> Iterator[T]:
+    """Yield items, and report after every few of them."""
+    if _handler.get() is None:
         yield from items
         return
-    tell(step, 0, total)
+    report(step, 0, total)
     since = 0
     for item in items:
         yield item
         since += 1
         if since == every:
-            tell(step, since, total)
+            report(step, since, total)
             since = 0
-    tell(step, since, total)
+    report(step, since, total)
 
 
-def open_told(path: Path) -> BinaryIO:
-    """Open a file for reading; a listener hears of its bytes."""
-    if _listener.get() is None:
+def open_tracked(path: Path) -> BinaryIO:
+    """Open a file for reading, and report the bytes that are read."""
+    if _handler.get() is None:
         return path.open("rb")
-    return io.BufferedReader(_Told(path, "rb"), _BUFFER)
+    return io.BufferedReader(_TrackedFile(path, "rb"), _BUFFER)
 
 
-class _Told(io.FileIO):
+class _TrackedFile(io.FileIO):
     def readinto(self, buffer: Any, /) -> int:
         n = super().readinto(buffer) or 0
-        tell(BYTES, n)
+        report(BYTES, n)
         return n
 
     def readall(self) -> bytes:
         rest = super().readall()
-        tell(BYTES, len(rest))
+        report(BYTES, len(rest))
         return rest

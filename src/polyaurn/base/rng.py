@@ -1,10 +1,10 @@
-"""Chance, addressed by what is drawn.
+"""Random numbers, addressed by what is drawn.
 
 There is no stream of random numbers whose order could matter. Every draw has an address,
-``(seed, sweep, purpose, index)``, and its 64 bits are a function of that address alone, so
+``(seed, sweep, purpose, index)``, and its 64 bits are a function of that address only, so
 that one thread and sixteen, or a run and its resumption, draw the same numbers.
 
-A ``Key`` stands for ``(seed, sweep, purpose)``; the index is the token, cell or ball at hand.
+A ``Key`` stands for ``(seed, sweep, purpose)``; the index is the token, cell or ball.
 The mixing is the finaliser of SplitMix64 (Steele, Lea and Flood 2014) over a Weyl sequence,
 with the key's second word added half-way so that no two keys give shifted copies of the same
 sequence. `polyaurn.backends.variates` holds the same functions for compiled code.
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from polyaurn.base.checks import is_whole, wrong
 from polyaurn.base.errors import InputError
 
 WEYL = 0x9E3779B97F4A7C15
@@ -62,42 +63,14 @@ def moment(sweep: int, part: int) -> Moment:
 
 
 def key(seed: int, sweep: Moment, purpose: Purpose) -> Key:
-    """Return the key of one kind of draw in one sweep.
-
-    Parameters
-    ----------
-    seed : int
-        The user's seed.
-    sweep : int or str
-        The sweep, from 0, or a part of one; see `moment`.
-    purpose : Purpose
-        What is drawn.
-
-    Returns
-    -------
-    Key
-        Argument of `bits` and of the compiled kernels.
-    """
+    """Return the key of one kind of draw in one sweep, or part of a sweep; see `moment`."""
     digest = hashlib.blake2b(f"{seed}/{sweep}/{int(purpose)}".encode(), digest_size=16).digest()
     a, b = np.frombuffer(digest, "<u8").astype(np.uint64)
     return Key(a, b)
 
 
 def bits(key: Key, index: npt.ArrayLike) -> npt.NDArray[np.uint64]:
-    """Return 64 random bits for each index.
-
-    Parameters
-    ----------
-    key : Key
-        From `key`.
-    index : array_like of non-negative int
-        Addresses.
-
-    Returns
-    -------
-    ndarray of uint64
-        One number for each address, always the same for the same address.
-    """
+    """Return 64 random bits for each index, always the same for the same key and index."""
     with np.errstate(over="ignore"):
         x = np.asarray(index).astype(np.uint64) * np.uint64(WEYL) + key.a
         x = (x ^ (x >> np.uint64(30))) * np.uint64(MIX_1)
@@ -121,19 +94,9 @@ def below(r: npt.NDArray[np.uint64], n: int) -> npt.NDArray[np.int64]:
 
 
 def check_seed(random_state: Any, name: str = "random_state") -> int:
-    """Turn what users give as a seed into a non-negative integer.
+    """Return a seed as a non-negative integer; `name` is the parameter, for the error message.
 
-    Parameters
-    ----------
-    random_state : int, None, numpy Generator or RandomState
-        ``None`` takes a seed from the operating system; generators give one draw.
-    name : str
-        The parameter's name, for the error message.
-
-    Returns
-    -------
-    int
-        The seed, which repeats the run when given again.
+    None takes a seed from the operating system, and a NumPy generator gives one draw.
     """
     if random_state is None:
         return secrets.randbits(31)
@@ -141,11 +104,9 @@ def check_seed(random_state: Any, name: str = "random_state") -> int:
         return int(random_state.integers(2**31))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer):
-        raise InputError(
-            f"The '{name}' parameter must be an integer, None or a NumPy generator. "
-            f"Got {random_state!r} instead; give an integer such as 0 to make the run repeatable."
-        )
+    if not is_whole(random_state):
+        remedy = "give an integer such as 0 to make the run repeatable"
+        raise wrong(name, "an integer, None or a NumPy generator", random_state, remedy)
     if random_state < 0:
         raise InputError(
             f"The '{name}' parameter must not be negative. Got {random_state} instead; "

@@ -6,33 +6,16 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
-from polyaurn.base.errors import InputError
+from polyaurn.base.checks import is_whole, wrong
 
 
 def count_threads(n_jobs: Any, name: str = "n_jobs") -> int:
-    """Return how many threads are meant: None is one, -1 all this process may use, -2 all but one.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        As in scikit-learn and joblib.
-    name : str
-        The parameter's name, for the error message.
-
-    Returns
-    -------
-    int
-        At least 1.
-    """
+    """Return a number of threads; None is one, -1 all cores of this process, -2 all but one."""
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise InputError(
-            f"The '{name}' parameter must be a positive number of threads, or -1 for all cores. "
-            f"Got {n_jobs!r} instead; leave it out to take all cores."
-        )
+    if not is_whole(n_jobs) or n_jobs == 0:
+        expected = "a positive number of threads, or -1 for all cores"
+        raise wrong(name, expected, n_jobs, "leave it out to use all cores")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return int(n_jobs) if n_jobs > 0 else max(1, (cores or 1) + 1 + int(n_jobs))
 
@@ -40,10 +23,7 @@ def count_threads(n_jobs: Any, name: str = "n_jobs") -> int:
 class Workers:
     """A pool of threads; with one thread, the calling thread itself.
 
-    Parameters
-    ----------
-    n_threads : int
-        How many kernels run at once. Kernels release Python's lock.
+    Kernels release Python's lock, so that `n_threads` of them run at once.
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -56,9 +36,9 @@ class Workers:
         tasks: Iterable[tuple[Any, ...]],
         on_done: Callable[[tuple[Any, ...]], None] | None = None,
     ) -> list[Any]:
-        """Call the kernel once for each tuple of arguments; results in the order of the tasks.
+        """Call the kernel once for each tuple of arguments; return results in order of the tasks.
 
-        `on_done` is called in this thread with each task that is done, in their order.
+        `on_done` is called in this thread with each finished task, in order.
         """
         listed, results = list(tasks), []
         pool = self._pool

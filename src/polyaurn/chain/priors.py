@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import digamma
 
-from polyaurn.base.arrays import F64
+from polyaurn.base.arrays import F64, positive_vector
 from polyaurn.base.errors import InputError
 from polyaurn.chain.state import Counts, Priors, doc_topic_matrix, topic_word_matrix
 
@@ -36,8 +36,8 @@ def make_priors(
     beta may have any length.
     """
     return Priors(
-        _prior(alpha, n_topics, names[0], "topics"),
-        _prior(beta, n_words, names[1], "words of the vocabulary"),
+        positive_vector(alpha, n_topics, names[0], "topics"),
+        positive_vector(beta, n_words, names[1], "words of the vocabulary"),
         None if pseudo is None else _pseudo(pseudo, (n_topics, n_words or 0)),
     )
 
@@ -58,38 +58,6 @@ def _pseudo(matrix: Any, shape: tuple[int, int]) -> Counts:
         ptr[:-1].copy(), ptr[1:].copy(), columns.indices.astype(np.uint16),
         columns.data.astype(np.int32),
     )  # fmt: skip
-
-
-def _prior(value: Any, length: int | None, name: str, what: str) -> F64:
-    expected = f"a positive number, or {length or 0:,} of them (one for each of the {what})"
-    if length is None:
-        expected = f"a positive number, or one for each of the {what}"
-    try:
-        if value is None:
-            raise TypeError
-        vector = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"The '{name}' parameter must be {expected}. Got {value!r} instead; "
-            "give a number such as 0.1."
-        ) from None
-    length = vector.size if length is None else length
-    if vector.ndim > 1 or (vector.ndim == 1 and len(vector) != length):
-        raise InputError(
-            f"The '{name}' parameter must be {expected}. Got an array of shape {vector.shape} "
-            "instead; give one number, or a vector of the right length."
-        )
-    bad = ~(np.isfinite(vector) & (vector > 0))
-    if bad.any():
-        where = "" if vector.ndim == 0 else f" at position {int(np.argmax(bad))}"
-        worst = float(np.atleast_1d(vector)[np.argmax(bad)])
-        raise InputError(
-            f"The '{name}' parameter must be {expected}. Got {worst!r}{where} instead; "
-            "priors are concentrations: finite, and above zero."
-        )
-    full = np.ascontiguousarray(np.broadcast_to(vector, (length,)))
-    full.flags.writeable = False
-    return full
 
 
 def prior_in_brief(prior: Any) -> float | str:

@@ -1,8 +1,8 @@
-"""Any readable corpus to a mapped file, piece by piece: memory holds the vocabulary and one piece.
+"""`import_corpus`: convert a corpus to a mapped file, piece by piece.
 
-Tokens go to a temporary file as they are read, with numbers in the order in which words are
-first seen. When the counts of all words are known, words are pruned and put in order, and the
-tokens are written anew.
+Memory holds the vocabulary and one piece. Tokens are written to a temporary file as they are read,
+with words numbered in the order in which they are first seen. When the counts of all words are
+known, words are pruned and sorted, and the tokens are written again.
 """
 
 import tempfile
@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import tell
-from polyaurn.corpus import count_files as bagfiles
-from polyaurn.corpus.corpus import Corpus
+from polyaurn.base.events import report
+from polyaurn.corpus.corpus import Corpus, sort_inside_documents
 from polyaurn.corpus.names import Numbered
+from polyaurn.corpus.pruning import check_pruning, document_frequency, words_to_keep
 from polyaurn.corpus.readers import (
     TABLE_OPTIONS,
     TEXT_FORMATS,
@@ -27,12 +27,14 @@ from polyaurn.corpus.readers import (
     check_text_options,
     read_corpus,
     recognise,
-    refuse_text_options,
-    refuse_vocabulary,
+    reject_text_options,
+    reject_vocabulary,
     stream_texts,
 )
-from polyaurn.corpus.text import check_pruning, count_words, keep_words
+from polyaurn.corpus.text import count_words
+from polyaurn.corpus.uci import NotInOrder, stream_uci, uci_words
 from polyaurn.corpus.urn_file import UrnWriter, read_urn, write_urn
+from polyaurn.files.atomic import check_new_file
 from polyaurn.files.reading import check_proportion
 
 DOCUMENTS_A_PIECE = 5_000
@@ -57,18 +59,18 @@ def import_corpus(
     on_piece: Callable[[int], None] | None = None,
     **reading: Any,
 ) -> Corpus:
-    """Convert a corpus into a file that is used where it lies.
+    """Convert a corpus into a file that is mapped into memory when it is used.
 
     The documents are those that `read_corpus` gives with the same options. Text and UCI files
-    are read piece by piece; other counts, and UCI files whose documents are not in order, pass
-    through memory.
+    are read piece by piece; other files of counts, and UCI files whose documents are not in order,
+    are read into memory.
 
     Parameters
     ----------
     path : str or Path
         A file or folder that `read_corpus` reads.
     out : str or Path
-        The file to write, ``NAME.urn``; one that is there is replaced when the new one is whole.
+        The file to write, ``NAME.urn``; an older one is replaced once the new one is complete.
     min_count, max_doc_fraction, max_words
         Which words to keep; see `read_corpus`.
     on_piece : callable, optional
@@ -94,7 +96,7 @@ def import_corpus(
     if format in TEXT_FORMATS or format == "uci":
         try:
             return _import_in_pieces(path, target, format, reading, pruning, on_piece)
-        except bagfiles.NotInOrder:
+        except NotInOrder:
             pass
     return read_urn(write_urn(read_corpus(path, **reading, **pruning), target))
 
@@ -107,6 +109,7 @@ def _import_in_pieces(
     pruning: dict[str, Any],
     on_piece: Callable[[int], None] | None,
 ) -> Corpus:
+    """Convert a file of text or a UCI bag of words."""
     pieces, vocabulary = _stream(path, format, reading)
     with tempfile.TemporaryFile(dir=target.parent) as tokens, UrnWriter(target) as writer:
         lengths, names, counts, frequency = _collect(path, pieces, tokens, on_piece)
@@ -121,7 +124,7 @@ def _import_in_pieces(
         counts, frequency = (_add(np.zeros(len(words), np.int64), n) for n in (counts, frequency))
         used = int((lengths > 0).sum())
         pruning = pruning | {"min_count": pruning["min_count"] or 0}
-        keep = keep_words(counts, lambda: frequency, used, **pruning)
+        keep = words_to_keep(counts, lambda: frequency, used, **pruning)
         if not keep.any():
             raise InputError(
                 f"The pruning must leave at least one word. Got none of {len(words):,} words from "
@@ -141,43 +144,20 @@ def _import_in_pieces(
 
 
 def check_out(out: str | Path, *, force: bool = True) -> Path:
-    """Refuse a file that a corpus could not be written to; called before long work."""
-    target = Path(out).absolute()
-    if target.suffix != ".urn":
-        raise InputError(
-            f"The 'out' parameter must name a file that ends in .urn. Got '{out}' instead; such "
-            f"as '{Path(out).stem or 'corpus'}.urn'."
-        )
-    if target.is_dir() or not target.parent.is_dir():
-        raise InputError(
-            f"The 'out' parameter must name a file in a folder that exists. Got '{out}'; create "
-            "the folder or choose another name."
-        )
-    if target.exists() and not force:
-        raise InputError(
-            f"The file '{out}' is there already. Choose another name, or replace it with --force."
-        )
-    try:
-        with tempfile.TemporaryFile(dir=target.parent):
-            pass
-    except OSError as error:
-        raise InputError(
-            f"The file '{out}' cannot be written: {error.strerror} in '{target.parent}'. Choose a "
-            "folder of your own."
-        ) from None
-    return target
+    """Return the absolute path of a file to write, or raise an error before any long work."""
+    return check_new_file(out, force=force, what="'out' parameter", suffixes=(".urn",)).absolute()
 
 
 def _stream(
     path: Path, format: str, reading: dict[str, Any]
 ) -> tuple[Iterator[Piece], Callable[[], Sequence[str]]]:
-    """Return the documents in pieces and, for when they are read, the words."""
+    """Return the documents in pieces, and a function that returns the words once all are read."""
     if format == "uci":
-        refuse_text_options(path, format, reading)
-        words = bagfiles.uci_words(path, reading.get("vocabulary"))
-        return (Piece(*part, []) for part in bagfiles.stream_uci(path)), lambda: words
+        reject_text_options(path, format, reading)
+        words = uci_words(path, reading.get("vocabulary"))
+        return (Piece(*part, []) for part in stream_uci(path)), lambda: words
     options = {name: value for name, value in reading.items() if name in TEXT_OPTIONS}
-    refuse_vocabulary(path, format, reading.get("vocabulary"))
+    reject_vocabulary(path, format, reading.get("vocabulary"))
     columns = {name: reading[name] for name in TABLE_OPTIONS if name in reading}
     seen: dict[str, int] = {}
     documents = stream_texts(path, format, **columns)
@@ -200,21 +180,19 @@ def _count_pieces(
 def _collect(
     path: Path, pieces: Iterator[Piece], tokens: Any, on_piece: Callable[[int], None] | None
 ) -> tuple[I64, list[str], I64, I64]:
-    """Write tokens as they come; return lengths, names, counts and document frequencies."""
+    """Write tokens as they are read; return lengths, names, counts and document frequencies."""
     lengths: list[I64] = []
     names: list[str] = []
     counts, frequency = np.zeros(0, np.int64), np.zeros(0, np.int64)
     done = 0
     for piece in pieces:
-        word = _sorted_inside(piece.lengths, piece.word)
+        ends = np.concatenate(([0], np.cumsum(piece.lengths)))
+        word = sort_inside_documents(ends, piece.word)
         tokens.write(word.view(np.uint8).data)
         lengths.append(piece.lengths)
         names.extend(piece.names)
-        document = np.repeat(np.arange(len(piece.lengths)), piece.lengths)
-        first = np.ones(len(word), bool)
-        first[1:] = (word[1:] != word[:-1]) | (document[1:] != document[:-1])
         counts = _add(counts, np.bincount(word))
-        frequency = _add(frequency, np.bincount(word[first]))
+        frequency = _add(frequency, document_frequency(ends, word, 0))
         done += len(piece.lengths)
         check_proportion(path, documents=done)
         if on_piece is not None:
@@ -234,20 +212,14 @@ def _rewrite(tokens: Any, lengths: I64, number: I32, writer: UrnWriter) -> None:
         document = np.repeat(np.arange(hi - lo), lengths[lo:hi])
         stays = word >= 0
         kept = np.bincount(document[stays], minlength=hi - lo)
-        writer.add(kept, _sorted_inside(kept, word[stays]))
-        tell("writing tokens", n, int(ends[-1]))
+        ptr = np.concatenate(([0], np.cumsum(kept)))
+        writer.add(kept, sort_inside_documents(ptr, word[stays]))
+        report("writing tokens", n, int(ends[-1]))
         lo, at = hi, at + n
 
 
-def _sorted_inside(lengths: I64, word: I32) -> I32:
-    document = np.repeat(np.arange(len(lengths)), lengths)
-    falls = word[1:] < word[:-1]
-    if (falls & (document[1:] == document[:-1])).any():
-        word = word[np.lexsort((word, document))]
-    return np.ascontiguousarray(word, np.int32)
-
-
 def _add(total: I64, more: npt.NDArray[Any]) -> I64:
+    """Return the sum of two vectors, the shorter of which is continued with zeros."""
     if len(more) > len(total):
         total = np.concatenate((total, np.zeros(len(more) - len(total), np.int64)))
     total[: len(more)] += more

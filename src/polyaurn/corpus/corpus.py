@@ -1,4 +1,4 @@
-"""The one input type, and all that is checked about documents."""
+"""`Corpus`: the one type of input, and the checks of documents."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,18 +11,20 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import I32, I64, release
+from polyaurn.base.checks import check_fraction
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, bits, check_seed, key
 from polyaurn.corpus.anndata import is_anndata, read_anndata
 from polyaurn.corpus.names import Numbered, check_vocabulary
-from polyaurn.corpus.text import WORD, count_words, words_to_keep
+from polyaurn.corpus.pruning import document_frequency, words_to_keep
+from polyaurn.corpus.text import WORD, count_words
 
-_PIECE = 1 << 22  # tokens looked at in one go, so that checks take little memory
+_PIECE = 1 << 22  # tokens checked at a time, so that checks take little memory
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """Documents as runs of word numbers; made once, never changed.
+    """Documents as sequences of word numbers; immutable.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ class Corpus:
                 f"The corpus must have at least one token. Got {len(doc_ptr) - 1:,} documents "
                 "without any word; check the text column, the tokenisation and the pruning."
             )
-        word = _sort_inside_documents(doc_ptr, word)
+        word = sort_inside_documents(doc_ptr, word)
         names = self.doc_names if len(self.doc_names) else Numbered(len(doc_ptr) - 1)
         if len(names) != len(doc_ptr) - 1:
             raise InputError(
@@ -138,7 +140,7 @@ class Corpus:
             Drop words that occur in more than this share of the documents.
         max_words : int, optional
             Keep this many words, those of highest TF-IDF.
-        stop_words : "english", iterable of str, path of a file with one word a line, or None
+        stop_words : "english", iterable of str, path of a file with one word per line, or None
             Words to leave out; the default is scikit-learn's English list.
         ngram_range : pair of int
             (1, 2) counts single words and pairs of neighbours.
@@ -245,7 +247,7 @@ class Corpus:
         return int((np.diff(self.doc_ptr) == 0).sum())
 
     def note_of_empty_documents(self) -> str:
-        """Return the sentence that tells users of empty documents."""
+        """Return a sentence that says how many documents are empty."""
         if self.n_empty == 1:
             rest = "is empty; it keeps its place and has no topics of its own."
         else:
@@ -254,7 +256,7 @@ class Corpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the documents and the vocabulary, to tell corpora apart."""
+        """SHA-256 of the documents and the vocabulary, by which corpora are compared."""
         digest = hashlib.sha256()
         for array in (self.doc_ptr.astype("<i8"), self.word.astype("<i4", copy=False)):
             digest.update(np.int64(len(array)).astype("<i8").tobytes())
@@ -310,7 +312,7 @@ class Corpus:
         Returns
         -------
         Corpus
-            The documents asked for.
+            The documents chosen.
         """
         chosen = np.arange(self.n_documents)[np.asarray(documents)]
         lengths = np.diff(self.doc_ptr)[chosen]
@@ -336,11 +338,8 @@ class Corpus:
         train, test : Corpus
             Documents in their old order; both keep the whole vocabulary.
         """
-        if not 0.0 < test_fraction < 1.0:
-            raise InputError(
-                f"The 'test_fraction' parameter must lie between 0 and 1. Got {test_fraction!r} "
-                "instead; 0.1 keeps a tenth of the documents for testing."
-            )
+        remedy = "0.1 keeps a tenth of the documents for testing"
+        check_fraction(test_fraction, "test_fraction", ends=False, remedy=remedy)
         D = self.n_documents
         n_test = round(D * test_fraction)
         if not 0 < n_test < D:
@@ -380,7 +379,14 @@ class Corpus:
         """
         if (min_count, max_doc_fraction, max_words) == (0, 1.0, None):
             return self
-        keep = words_to_keep(self, min_count, max_doc_fraction, max_words)
+        keep = words_to_keep(
+            np.bincount(self.word, minlength=self.n_words),
+            lambda: document_frequency(self.doc_ptr, self.word, self.n_words),
+            self.n_documents - self.n_empty,
+            min_count,
+            max_doc_fraction,
+            max_words,
+        )
         if keep.all():
             return self
         if not keep.any():
@@ -403,17 +409,10 @@ class Corpus:
 
 
 def as_corpus(X: Any) -> Corpus:
-    """Return documents as a corpus: as they are, counted from strings, or from a matrix.
+    """Return a corpus made from strings, from counts in a matrix, data frame or AnnData object.
 
-    Parameters
-    ----------
-    X : Corpus, sparse or dense matrix of counts, data frame of counts, AnnData, or strings
-        The documents.
-
-    Returns
-    -------
-    Corpus
-        A data frame's columns become the vocabulary, as do AnnData's genes.
+    The columns of a data frame become the vocabulary, as do the genes of AnnData. A `Corpus` is
+    returned as it is.
     """
     if isinstance(X, Corpus):
         return X
@@ -452,13 +451,14 @@ def _check_counts(csr: sp.csr_matrix) -> None:
 
 
 def _frozen(word: Any) -> I32:
-    """Take a read-only array of int32 as it is, and copy anything else."""
+    """Return a read-only array of int32 as it is, and a copy of anything else."""
     if isinstance(word, np.ndarray) and word.dtype == np.int32 and not word.flags.writeable:
         return word
     return np.array(word, dtype=np.int32)
 
 
 def _extremes(word: I32) -> tuple[int, int]:
+    """Return the least word number, or 0, and the largest."""
     least = most = 0
     for lo in range(0, len(word), _PIECE):
         piece = word[lo : lo + _PIECE]
@@ -467,7 +467,11 @@ def _extremes(word: I32) -> tuple[int, int]:
     return least, most
 
 
-def _sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
+def sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
+    """Return tokens in increasing order of word inside each document; the same array if they are.
+
+    Tokens are compared a piece at a time, so that a mapped file does not have to fit in memory.
+    """
     for lo in range(0, len(word) - 1, _PIECE):
         piece = word[lo : lo + _PIECE + 1]
         falls = lo + 1 + np.flatnonzero(piece[1:] < piece[:-1])

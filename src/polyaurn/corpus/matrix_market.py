@@ -1,4 +1,4 @@
-"""MatrixMarket files of counts."""
+"""MatrixMarket files of counts, documents by words."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ import numpy as np
 from polyaurn.base.arrays import I32
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.corpus.count_files import find_vocabulary, from_triplets, whole_lines
+from polyaurn.corpus.count_files import find_vocabulary, from_triplets, line_at, whole_lines
 from polyaurn.files.reading import check_proportion, longest_line, open_bytes, too_long
 
 _BANNER = re.compile(
@@ -30,32 +30,17 @@ class _Header(NamedTuple):
 
 
 def read_matrix_market(path: Path, vocabulary: Any = None, *, transpose: bool = False) -> Corpus:
-    """Read a MatrixMarket file, documents by words.
+    """Read a file of coordinates or an array, with the vocabulary given or one beside it.
 
-    Parameters
-    ----------
-    path : Path
-        The file: coordinates or an array, general or symmetric, of whole numbers.
-    vocabulary : path or sequence of str, optional
-        The words; a file ``NAME.vocab`` or ``vocab.NAME.txt`` beside is found by itself.
-    transpose : bool
-        The file holds words by documents (as 10x Genomics writes genes by cells).
-
-    Returns
-    -------
-    Corpus
-        Documents named by their row.
+    With `transpose` the file holds words by documents, as 10x Genomics writes genes by cells.
     """
     with open_bytes(path) as file:
         header = _header(file, path)
         row, column, count = _cells(file, path, header)
     if header.symmetric:
         other = row != column
-        row, column = (
-            np.concatenate((row, column[other])),
-            np.concatenate((column, row[other])),
-        )
-        count = np.concatenate((count, count[other]))
+        row, column = np.append(row, column[other]), np.append(column, row[other])
+        count = np.append(count, count[other])
     D, V = header.rows, header.columns
     if transpose:
         D, V, row, column = V, D, column, row
@@ -122,7 +107,7 @@ def _cells(file: BinaryIO, path: Path, header: _Header) -> tuple[I32, I32, I32]:
         row, column, count = (np.empty(np.count_nonzero(text == 10), np.int32) for _ in range(3))
         n, lines, bad = parse_cells(text, R, C, not dense, values, row, column, count)
         if bad >= 0:
-            shown = piece[bad : piece.index(b"\n", bad)][:60].decode(errors="replace").strip()
+            shown = line_at(piece, bad)[:60].decode(errors="replace").strip()
             what = "a count" if dense else "row, column and count" if values else "row and column"
             raise InputError(
                 f"The file '{path}', line {line + lines + 1}: expected {what}, within {R:,} rows "

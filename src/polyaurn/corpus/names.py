@@ -34,19 +34,9 @@ class Numbered(Sequence[str]):
 def check_vocabulary(
     vocabulary: Iterable[Any], source: str = "'vocab' parameter"
 ) -> tuple[str, ...]:
-    """Return the vocabulary as a tuple of different one-line strings, or refuse it.
+    """Return the vocabulary as a tuple, or raise an error unless words are different lines.
 
-    Parameters
-    ----------
-    vocabulary : iterable of str
-        The words.
-    source : str
-        Where they come from, for the error message.
-
-    Returns
-    -------
-    tuple of str
-        The words.
+    `source` says where they come from, for the error message.
     """
     words = tuple(vocabulary)
     if not words:

@@ -1,4 +1,4 @@
-"""Files to `Corpus`: recognise what a file is, and read it."""
+"""`read_corpus`: recognise the format of a file, and read it."""
 
 import re
 from collections.abc import Iterator
@@ -6,13 +6,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from polyaurn.base.checks import check_one_of, check_path
 from polyaurn.base.errors import InputError
-from polyaurn.corpus import count_files as bagfiles
-from polyaurn.corpus import matrix_market as matrixfile
-from polyaurn.corpus import text_files as textfiles
-from polyaurn.corpus import urn_file as urnfile
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.corpus.text import WORD, check_pattern, check_pruning, stop_list
+from polyaurn.corpus.matrix_market import read_matrix_market
+from polyaurn.corpus.pairs import read_pairs
+from polyaurn.corpus.pruning import check_pruning
+from polyaurn.corpus.table_files import read_parquet, read_table
+from polyaurn.corpus.text import WORD, check_pattern, stop_list
+from polyaurn.corpus.text_files import Texts, check_encoding, read_folder, read_lines, read_mallet
+from polyaurn.corpus.uci import read_uci
+from polyaurn.corpus.urn_file import is_urn, read_urn
 from polyaurn.files.reading import check_proportion, open_bytes
 
 BAG_FORMATS = ("uci", "matrix-market", "svmlight", "ldac")
@@ -46,10 +50,10 @@ def read_corpus(
 ) -> Corpus:
     """Read a corpus from a file or a folder, plain or gzipped.
 
-    Recognised are UCI bags of words (``docword.NAME.txt`` with ``vocab.NAME.txt`` beside it),
-    MatrixMarket, SVMlight, LDA-C, text with one document a line, CSV, TSV and Parquet with a
-    text column, folders of ``.txt`` files, MALLET's three columns, and files that `import_corpus`
-    wrote, which are used where they lie.
+    The format is recognised: UCI bag of words (``docword.NAME.txt`` with ``vocab.NAME.txt`` beside
+    it), MatrixMarket, SVMlight, LDA-C, text with one document per line, CSV, TSV or Parquet with a
+    text column, a folder of ``.txt`` files, MALLET's three columns, or a file that `import_corpus`
+    wrote, which is mapped into memory.
 
     Parameters
     ----------
@@ -57,22 +61,22 @@ def read_corpus(
         The file or folder.
     format : str, optional
         "uci", "matrix-market", "svmlight", "ldac", "lines", "table", "parquet", "folder" or
-        "mallet", where the file's own look would mislead.
+        "mallet", if the format is not recognised correctly.
     vocabulary : path or sequence of str, optional
-        Words of a bag of words, when they do not lie beside it.
+        The words of a bag of words, if they are not in a file beside it.
     text_column : str or int, optional
         Column of a table that holds the text; "text" by default. A number, from 0, is for a
-        table whose first row is not names.
+        table without a first row of column names.
     name_column : str or int, optional
         Column of a table with document names.
     separator : str, optional
-        Between the columns of a table; found by itself when not given.
+        Separator of the columns of a table; found in the first line if not given.
     encoding : str
-        Of text files.
+        Encoding of text files.
     transpose : bool
-        The MatrixMarket file holds words by documents.
+        Whether the MatrixMarket file holds words by documents.
     min_count : int, optional
-        Drop words seen fewer than this many times. A bag of words is left whole unless asked.
+        Drop words seen fewer than this many times. By default no word of a bag of words is dropped.
     max_doc_fraction : float
         Drop words that occur in more than this share of the documents.
     max_words : int, optional
@@ -85,27 +89,31 @@ def read_corpus(
     Corpus
         Empty documents keep their place.
     """
-    if not isinstance(path, str | Path):
-        raise InputError(f"The 'path' parameter must be a path. Got {path!r} instead.")
-    path = Path(path)
+    path = check_path(path, "path")
     check_text_options(text_options)
     check_pruning(min_count or 0, max_doc_fraction, max_words)
-    textfiles.check_encoding(encoding)
-    chosen = _check_format(format) or recognise(path)
+    check_encoding(encoding)
+    if format is not None:
+        formats = (*BAG_FORMATS, *TEXT_FORMATS, "urn")
+        check_one_of(format, "format", formats, remedy="leave it out to have it recognised")
+    chosen = format or recognise(path)
+    pruning: dict[str, Any] = {
+        "min_count": min_count or 0,
+        "max_doc_fraction": max_doc_fraction,
+        "max_words": max_words,
+    }
     if chosen == "urn":
         if text_options or vocabulary is not None:
             raise InputError(
                 f"The '{next(iter(text_options), 'vocabulary')}' parameter is for text or counts, "
-                f"but '{path}' is imported already. Leave it out, or import the corpus again."
+                f"but '{path}' has already been imported. Leave it out, or import the corpus again."
             )
-        return urnfile.read_urn(path).prune(
-            min_count=min_count or 0, max_doc_fraction=max_doc_fraction, max_words=max_words
-        )
+        return read_urn(path).prune(**pruning)
     if chosen in BAG_FORMATS:
-        refuse_text_options(path, chosen, text_options)
+        reject_text_options(path, chosen, text_options)
         corpus = _read_bag(path, chosen, vocabulary, transpose)
     else:
-        refuse_vocabulary(path, chosen, vocabulary)
+        reject_vocabulary(path, chosen, vocabulary)
         documents = stream_texts(
             path,
             chosen,
@@ -115,24 +123,11 @@ def read_corpus(
             separator=separator,
         )
         corpus = _count_texts(path, chosen, documents, text_options)
-    return corpus.prune(
-        min_count=min_count or 0, max_doc_fraction=max_doc_fraction, max_words=max_words
-    )
+    return corpus.prune(**pruning)
 
 
 def recognise(path: Path) -> str:
-    """Return the format of a file or folder, from its name and first lines.
-
-    Parameters
-    ----------
-    path : Path
-        The file or folder.
-
-    Returns
-    -------
-    str
-        One of the names that `read_corpus` takes as `format`.
-    """
+    """Return the format of a file or folder, a `format` of `read_corpus`, from its first lines."""
     if not path.exists():
         raise InputError(f"The file '{path}' does not exist. Check the path.")
     if path.is_dir():
@@ -145,7 +140,7 @@ def recognise(path: Path) -> str:
     lines = head.split(b"\n")
     lines = lines[:-1] if len(head) == 1 << 16 else lines
     some = [line for line in lines if line.strip()][:50]
-    if urnfile.is_urn(head):
+    if is_urn(head):
         return "urn"
     if head.startswith(b"PAR1") or name.endswith((".parquet", ".pq")):
         return "parquet"
@@ -173,28 +168,15 @@ def recognise(path: Path) -> str:
 
 
 def _looks_like_mallet(lines: list[bytes], name: str) -> bool:
-    """Three tab-separated columns everywhere, and no column called text."""
+    """Return whether all lines have three tab-separated columns, none of them called text."""
     if name.endswith(".csv") or not lines:
         return False
     first = [field.strip(b'" \r').lower() for field in lines[0].split(b"\t")]
     return all(line.count(b"\t") == 2 for line in lines) and b"text" not in first
 
 
-def _check_format(format: str | None) -> str | None:
-    formats = (*BAG_FORMATS, *TEXT_FORMATS, "urn")
-    if format is not None and format not in formats:
-        raise InputError(
-            "The 'format' parameter must be one of "
-            f"{', '.join(map(repr, formats))}. Got {format!r} instead; leave it out to let the "
-            "file tell."
-        )
-    return format
-
-
-def _count_texts(
-    path: Path, format: str, documents: textfiles.Texts, options: dict[str, Any]
-) -> Corpus:
-    """Count the words of texts as they are read, so that none is kept."""
+def _count_texts(path: Path, format: str, documents: Texts, options: dict[str, Any]) -> Corpus:
+    """Count the words of texts as they are read, so that texts are not kept in memory."""
     first = next(documents, None)
     if first is None:
         raise InputError(f"The file '{path}' must hold at least one document. Got none.")
@@ -218,10 +200,10 @@ def _count_texts(
 
 def _read_bag(path: Path, format: str, vocabulary: Any, transpose: bool) -> Corpus:
     if format == "uci":
-        return bagfiles.read_uci(path, vocabulary)
+        return read_uci(path, vocabulary)
     if format == "matrix-market":
-        return matrixfile.read_matrix_market(path, vocabulary, transpose=transpose)
-    return bagfiles.read_pairs(path, vocabulary, ldac=format == "ldac")
+        return read_matrix_market(path, vocabulary, transpose=transpose)
+    return read_pairs(path, vocabulary, ldac=format == "ldac")
 
 
 def stream_texts(
@@ -232,21 +214,21 @@ def stream_texts(
     text_column: Any = None,
     name_column: Any = None,
     separator: str | None = None,
-) -> textfiles.Texts:
-    """Yield names and texts of documents; options as those of `read_corpus`."""
+) -> Texts:
+    """Return an iterator over names and texts of documents; options as those of `read_corpus`."""
     if format == "folder":
-        return textfiles.read_folder(path, encoding)
+        return read_folder(path, encoding)
     if format == "table" or (format == "mallet" and text_column is not None):
-        return textfiles.read_table(path, encoding, text_column, name_column, separator)
+        return read_table(path, encoding, text_column, name_column, separator)
     if format == "parquet":
-        return textfiles.read_parquet(path, text_column, name_column)
+        return read_parquet(path, text_column, name_column)
     if format == "mallet":
-        return textfiles.read_mallet(path, encoding)
-    return textfiles.read_lines(path, encoding)
+        return read_mallet(path, encoding)
+    return read_lines(path, encoding)
 
 
-def refuse_text_options(path: Path, format: str, options: dict[str, Any]) -> None:
-    """Say that counts have no use for options of text."""
+def reject_text_options(path: Path, format: str, options: dict[str, Any]) -> None:
+    """Raise an error if options for text are given for a file of counts."""
     for name in options:
         if name in TEXT_OPTIONS:
             raise InputError(
@@ -255,8 +237,8 @@ def refuse_text_options(path: Path, format: str, options: dict[str, Any]) -> Non
             )
 
 
-def refuse_vocabulary(path: Path, format: str, vocabulary: Any) -> None:
-    """Say that text has no use for a vocabulary."""
+def reject_vocabulary(path: Path, format: str, vocabulary: Any) -> None:
+    """Raise an error if a vocabulary is given for a file of text."""
     if vocabulary is not None:
         raise InputError(
             f"The 'vocabulary' parameter is for bags of words, but '{path}' holds text "
@@ -265,7 +247,7 @@ def refuse_vocabulary(path: Path, format: str, vocabulary: Any) -> None:
 
 
 def check_text_options(options: dict[str, Any]) -> None:
-    """Refuse options of text that there are not, or that cannot be used."""
+    """Raise an error for unknown or unusable options for text."""
     if isinstance(options.get("stop_words"), str | Path):
         stop_list(options["stop_words"])
     check_pattern(options.get("token_pattern", WORD))

@@ -1,15 +1,14 @@
-"""Corpora on disk that are used where they lie: one file, mapped into memory.
+"""Corpora in one file on disk that is mapped into memory, not read into it.
 
-A file ``NAME.urn`` begins with 4,096 bytes: the mark, a line of JSON that says where things are,
-and blanks. Then follow the tokens' words (int32), where documents begin (int64), and the
-vocabulary and the documents' names (UTF-8, one a line). All numbers are little-endian.
+A file ``NAME.urn`` begins with a header of 4,096 bytes: a mark, a line of JSON with the sizes, and
+zeros. It is followed by the words of the tokens (int32), where documents begin (int64), and the
+vocabulary and the names of documents (UTF-8, one per line). All numbers are little-endian.
 """
 
 import json
 import mmap
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +20,7 @@ from polyaurn.base.arrays import I32, I64, FileMap
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
+from polyaurn.files.atomic import temporary_name
 
 MARK = b"polyaurn corpus\n"
 FORMAT_VERSION = 1
@@ -28,19 +28,12 @@ HEADER_BYTES = 4096
 
 
 class UrnWriter:
-    """Write a corpus piece by piece under a temporary name; `finish` renames it.
-
-    Parameters
-    ----------
-    path : Path
-        The file to be.
-    """
+    """Write a corpus piece by piece under a temporary name; `finish` renames it."""
 
     def __init__(self, path: Path) -> None:
         self._target = path.absolute()
-        self._file: BinaryIO = tempfile.NamedTemporaryFile(  # type: ignore[assignment]  # noqa: SIM115
-            dir=self._target.parent, prefix=f".{path.name}.", delete=False
-        )
+        self._part = temporary_name(self._target)
+        self._file: BinaryIO = self._part.open("xb")
         self._file.write(bytes(HEADER_BYTES))
         self._ends: list[I64] = [np.zeros(1, np.int64)]
         self.n_tokens = 0
@@ -72,9 +65,7 @@ class UrnWriter:
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        written = Path(self._file.name)
-        written.chmod(0o666 & ~_umask())
-        written.replace(self._target)
+        self._part.replace(self._target)
         return self._target
 
     def __enter__(self) -> "UrnWriter":
@@ -88,42 +79,18 @@ class UrnWriter:
     ) -> None:
         if not self._file.closed:
             self._file.close()
-            Path(self._file.name).unlink()
+            self._part.unlink()
 
 
 def write_urn(corpus: Corpus, path: str | Path) -> Path:
-    """Write a corpus to a file that `read_corpus` maps into memory.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents.
-    path : str or Path
-        The file; one that is there is replaced when the new one is whole.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
+    """Write a corpus to a file, which replaces an older one once it is complete."""
     with UrnWriter(Path(path)) as writer:
         writer.add(np.diff(corpus.doc_ptr), corpus.word)
         return writer.finish(corpus.vocab, corpus.doc_names)
 
 
 def read_urn(path: Path) -> Corpus:
-    """Open a corpus that was imported; its tokens stay on disk until they are looked at.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    Corpus
-        As it was when it was written.
-    """
+    """Open a corpus that was imported; its tokens stay on disk until they are used."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -155,7 +122,7 @@ def read_urn(path: Path) -> Corpus:
 
 
 def is_urn(head: bytes) -> bool:
-    """Tell from its first bytes whether a file is one of ours."""
+    """Return whether a file that begins with these bytes is of this format."""
     return head.startswith(MARK)
 
 
@@ -192,9 +159,3 @@ def _join(lines: Iterable[str]) -> bytes:
 
 def _split(text: bytes) -> list[str]:
     return text.decode().split("\n")[:-1]
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -8,7 +8,7 @@ import numpy as np
 from polyaurn.base.threads import Workers
 from polyaurn.chain.state import Priors, State, on_host
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.corpus.text import document_frequency
+from polyaurn.corpus.pruning import document_frequency
 from polyaurn.evaluate.convergence import effective_sample_size as effective_sample_size
 
 
@@ -74,7 +74,7 @@ def summarise(corpus: Corpus) -> CorpusSummary:
         constants of Heaps' law V = xi N**psi.
     """
     lengths = np.diff(corpus.doc_ptr)
-    frequency = document_frequency(corpus)
+    frequency = document_frequency(corpus.doc_ptr, corpus.word, corpus.n_words)
     pairs = int(frequency.sum())
     xi, psi = heaps_law(corpus)
     return CorpusSummary(

@@ -10,7 +10,7 @@ from polyaurn.backends.registry import BACKENDS, check_device
 from polyaurn.base.arrays import F64, I64
 from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import tell, telling_of_ranges
+from polyaurn.base.events import range_reporter, report
 from polyaurn.base.rng import Purpose, check_seed, key
 from polyaurn.base.threads import Workers, count_threads
 from polyaurn.corpus.known_words import Known, freeze, in_words_of
@@ -126,8 +126,8 @@ def score_documents(
     """Return log p(w) of documents and their errors, left to right; the device was checked."""
     topics = fix_topics(model.topic_word_counts, model.priors)
     backend = BACKENDS[device]
-    tell("compiling kernels")
-    on_done = telling_of_ranges("scoring documents", len(known.tokens))
+    report("compiling kernels")
+    on_done = range_reporter("scoring documents", len(known.tokens))
     with backend.failures("Score with device='cpu'."):
         return backend.new_documents().left_to_right(
             known.doc_ptr, known.word, topics, particles, key(seed, 0, Purpose.LEFT_TO_RIGHT),

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import told
+from polyaurn.base.events import tracked
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
 from polyaurn.exchange.mallet_read import HEADER, NO_NAME
@@ -83,7 +83,7 @@ def write_mallet_state(
         file.writelines(f"{a!r} " for a in trained.priors.alpha.tolist())
         file.write(f"\n#beta : {beta!r}\n")
         ends = documents.doc_ptr.tolist()
-        for d, name in enumerate(told(names, "writing documents", documents.n_documents)):
+        for d, name in enumerate(tracked(names, "writing documents", documents.n_documents)):
             tokens = slice(ends[d], ends[d + 1])
             v_of, k_of = documents.word[tokens].tolist(), trained.assignments[tokens].tolist()
             file.writelines(

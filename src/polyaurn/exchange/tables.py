@@ -10,7 +10,7 @@ import numpy as np
 
 from polyaurn.base.arrays import F64
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import told
+from polyaurn.base.events import tracked
 from polyaurn.files.atomic import PATH, check_new_file, new_file
 from polyaurn.model.checks import check_documents
 from polyaurn.model.data import document_lengths
@@ -140,7 +140,7 @@ def write_mixtures(path: Path, doc_names: Sequence[str], theta: F64) -> Path:
             with fresh.open("wb") as file:
                 np.savez_compressed(file, theta=theta, doc_names=names)
         else:
-            rows = told(zip(doc_names, theta, strict=True), "writing documents", len(theta))
+            rows = tracked(zip(doc_names, theta, strict=True), "writing documents", len(theta))
             cells = ([name, *(f"{value:.6g}" for value in row)] for name, row in rows)
             _write_rows(fresh, columns, cells)
     return path

@@ -1,4 +1,4 @@
-"""One writer a folder: a lock that the system takes back when its owner dies."""
+"""One writer per folder: a lock that the system releases when its owner ends."""
 
 import os
 from collections.abc import Iterator
@@ -8,22 +8,14 @@ from pathlib import Path
 from polyaurn.base.errors import InputError
 
 LOCK = ".lock"
-_HELD: set[tuple[Path, int]] = set()  # by this process, which may ask again
+_HELD: set[tuple[Path, int]] = set()  # by this process, which may lock a folder again
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder's lock, or refuse a folder that another process writes to.
+    """Hold the lock of a folder, or raise an error if another process writes to it.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there, and removed again if nothing was put into it.
-
-    Yields
-    ------
-    None
-        While the lock is held.
+    The folder is created if it does not exist, and removed again if it is still empty at the end.
     """
     if (folder, os.getpid()) in _HELD:
         yield
@@ -42,6 +34,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _acquire(folder: Path) -> int:
+    """Lock a folder; return the descriptor of the open lock file."""
     path = folder / LOCK
     try:
         while True:
@@ -60,7 +53,7 @@ def _acquire(folder: Path) -> int:
                     f"The folder '{folder}' is being written to by another process "
                     f"({owner or 'unknown'}). Wait until it has ended, or choose another folder."
                 ) from None
-            except FileNotFoundError:  # its owner has just ended, and removed the file
+            except FileNotFoundError:  # its owner has just ended and removed the file
                 pass
             os.close(number)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Arrays in an npz file, read so that the file cannot take more memory than it has bytes."""
+"""Arrays in npz files, read so that a damaged file cannot take more memory than it has bytes."""
 
 import math
 import zipfile
@@ -12,7 +12,7 @@ from numpy.lib import format as npy
 
 from polyaurn.files.sealed import Damaged
 
-MOST_GROWTH = 100  # of a compressed array, which version 1 had
+MOST_GROWTH = 100  # of a compressed array, which files of version 1 have
 SMALL = 1 << 26  # bytes that any file may claim
 
 
@@ -23,20 +23,7 @@ def write_npz(file: BinaryIO, arrays: Mapping[str, Any]) -> None:
 
 
 def read_npz(path: Path, names: Mapping[str, str]) -> dict[str, Any]:
-    """Read arrays.
-
-    Parameters
-    ----------
-    path : Path
-        The file; only the arrays that are named are looked at.
-    names : mapping of str to str
-        The letters that an array's type may have ("u", "i", "f"), by its name.
-
-    Returns
-    -------
-    dict of str to ndarray
-        One-dimensional.
-    """
+    """Read one-dimensional arrays; `names` maps each to the kinds ("u", "i", "f") it may have."""
     try:
         with zipfile.ZipFile(path) as archive:
             size = path.stat().st_size
@@ -46,6 +33,7 @@ def read_npz(path: Path, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read(archive: zipfile.ZipFile, name: str, kinds: str, size: int) -> Any:
+    """Read an array of an archive of `size` bytes."""
     try:
         info = archive.getinfo(f"{name}.npy")
     except KeyError:
@@ -69,11 +57,12 @@ def _read(archive: zipfile.ZipFile, name: str, kinds: str, size: int) -> Any:
                 raise Damaged(f"array '{name}' is cut off")
             done += got
         if file.read(1):  # to the end, where the archive's own checksum is compared
-            raise Damaged(f"array '{name}' has bytes to spare")
+            raise Damaged(f"array '{name}' has more bytes than it needs")
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
 def _shape(file: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Read the header of an array; return its shape and type."""
     try:
         if npy.read_magic(file) != (1, 0):
             raise ValueError("a version that is never written")

@@ -1,7 +1,7 @@
-"""Files opened with suspicion: gzip that swells, lines without an end, claims out of proportion.
+"""Guarded reading: limits on what gzip files unpack to, on lines, and on the memory of a corpus.
 
-What a reader keeps must stay a small multiple of the file as it lies on disk. Up to `SMALL` bytes
-nothing is asked; beyond, a file may unpack to, and its corpus may need, `RATIO` times its size.
+A damaged or hostile file must not exhaust memory. Up to `SMALL` bytes there is no limit; beyond,
+a file may unpack to, and its corpus may need, `RATIO` times its size on disk.
 """
 
 import gzip
@@ -13,23 +13,23 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import open_told
+from polyaurn.base.events import open_tracked
 
 SMALL = 1 << 28
 RATIO = 100
-LONGEST_LINE = 1 << 26  # of a file that is large itself; a quarter is granted to any file
-BYTES_A_DOCUMENT, BYTES_A_TOKEN, BYTES_A_WORD = 48, 8, 200  # while a corpus is being made
+LONGEST_LINE = 1 << 26  # bytes, in a large file; a quarter of them in any file
+BYTES_PER_DOCUMENT, BYTES_PER_TOKEN, BYTES_PER_WORD = 48, 8, 200  # while a corpus is being made
 
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, gzipped or not (its first bytes tell); say plainly when it breaks off."""
+    """Open a file, gzipped or not; raise an InputError if it cannot be read or is truncated."""
     try:
         if path.exists() and not path.is_file():
             raise InputError(
                 f"The path '{path}' must be a file. It is a folder, a pipe or a device."
             )
-        with open_told(path) as raw:
+        with open_tracked(path) as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             if not packed:
@@ -50,7 +50,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Unpacked(io.RawIOBase):
-    """What a gzip file holds, refused when it grows out of all proportion."""
+    """The unpacked bytes of a gzip file; an error is raised if there are too many."""
 
     def __init__(self, raw: BinaryIO, path: Path) -> None:
         self._stream = gzip.GzipFile(fileobj=raw, mode="rb")
@@ -66,23 +66,23 @@ class _Unpacked(io.RawIOBase):
         if self._left < 0:
             raise InputError(
                 f"The file '{self._path}' must not unpack to more than {RATIO} times its size. It "
-                "does, as files made to fill a disk do; if it is meant, run gunzip on it first."
+                "does, as files made to fill a disk do; if that is intended, run gunzip first."
             )
         return n
 
 
 def most_bytes(path: Path) -> int:
-    """Return what a file may unpack to, and its corpus may need."""
+    """Return how many bytes a file may unpack to, and its corpus may need."""
     return max(SMALL, RATIO * path.stat().st_size)
 
 
 def longest_line(path: Path) -> int:
-    """Return how many bytes a line, or a document, of a file may have."""
+    """Return how many bytes a line or a document of a file may have."""
     return min(LONGEST_LINE, max(LONGEST_LINE // 4, RATIO * path.stat().st_size))
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file, with their ends; refuse one that no document has."""
+    """Yield the lines of a file, with their ends; raise an error for one that is too long."""
     with open_bytes(path) as file:
         number, most = 0, longest_line(path)
         while line := file.readline(most + 1):
@@ -106,7 +106,7 @@ def read_document(path: Path) -> bytes:
 
 
 def too_long(path: Path, line: int) -> InputError:
-    """Return what to say of a line without an end."""
+    """Return the error for a line that is too long."""
     return InputError(
         f"The file '{path}', line {line}: expected at most {longest_line(path):,} bytes in a line. "
         "Got more; is it another format, or are the line ends lost?"
@@ -114,28 +114,20 @@ def too_long(path: Path, line: int) -> InputError:
 
 
 def check_proportion(path: Path, *, documents: int = 0, words: int = 0, tokens: int = 0) -> None:
-    """Refuse a corpus that needs memory out of all proportion to the file that tells of it.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    documents, words, tokens : int
-        What it says that there are.
-    """
-    needed = BYTES_A_DOCUMENT * documents + BYTES_A_WORD * words + BYTES_A_TOKEN * tokens
+    """Raise an error if a corpus would need far more memory than its file has bytes."""
+    needed = BYTES_PER_DOCUMENT * documents + BYTES_PER_WORD * words + BYTES_PER_TOKEN * tokens
     if path.is_dir() or needed <= most_bytes(path):  # documents in a folder are files themselves
         return
     claims = {"documents": documents, "words": words, "tokens": tokens}
     said = " and ".join(f"{n:,} {what}" for what, n in claims.items() if n)
     raise InputError(
         f"The file '{path}' must not need more than {RATIO} times its size in memory. It has "
-        f"{path.stat().st_size:,} bytes and tells of {said}, which need {needed / 2**30:,.1f} GiB; "
+        f"{path.stat().st_size:,} bytes and claims {said}, which need {needed / 2**30:,.1f} GiB; "
         "correct it, unpack it if it is packed, or make such a corpus with Corpus.from_matrix."
     )
 
 
 def one_line(error: BaseException, most: int = 200) -> str:
-    """Return what another library says as a part of a sentence."""
+    """Return the message of another library's error as part of a sentence."""
     said = " ".join(str(error).split()).rstrip(".")
     return said if len(said) <= most else f"{said[:most]}..."

@@ -1,8 +1,8 @@
 """Files that belong together, under one header with their checksums.
 
 Files are written first, each to a temporary name, flushed to the disk and renamed; the header comes
-last, in the same way. Whoever reads finds the old header with the old files, or the new one with
-the new ones, at whatever instant the writer was killed. A header carries a checksum of itself.
+last, in the same way. A reader finds the old header with the old files, or the new header with the
+new files, whenever the writer was killed. A header has a checksum of itself.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _MOST_HEADER = 1 << 26
 
 
 class Damaged(Exception):  # noqa: N818
-    """What is in a folder is not what was written; the reason, in brief, without a full stop."""
+    """The files in a folder are not those that were written; the reason has no full stop."""
 
     def __init__(self, reason: str, most: int = 300) -> None:
         said = " ".join(reason.split())
@@ -33,23 +33,10 @@ class Damaged(Exception):  # noqa: N818
 def seal(
     folder: Path, header_name: str, header: dict[str, Any], files: Mapping[str, Write]
 ) -> dict[str, Any]:
-    """Write files and their header into a folder, replacing an earlier set.
+    """Write files and their header into a folder, replacing an earlier set; return the header.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there.
-    header_name : str
-        The header's file name.
-    header : dict
-        Facts, ready for JSON; "files" and "sha256" are added.
-    files : mapping of str to callable
-        By name, what writes each to an open binary file.
-
-    Returns
-    -------
-    dict
-        The header as it was written.
+    `files` maps each name to a function that writes it to an open binary file. "files" and
+    "sha256" are added to the header, which must be ready for JSON.
     """
     made: list[Path] = []
     facts: dict[str, Any] = {}
@@ -85,23 +72,8 @@ def unseal(
 ) -> dict[str, Any]:
     """Read a header, and verify its checksum and those of its files.
 
-    Parameters
-    ----------
-    folder : Path
-        Where it lies.
-    header_name : str
-        The header's file name.
-    format_name : str
-        What its "format" must say.
-    newest : int
-        The newest "format_version" that is understood.
-    first_sealed : int
-        The first version that has checksums; older ones are not verified.
-
-    Returns
-    -------
-    dict
-        The header.
+    Its "format" must be `format_name`, and its "format_version" at most `newest`. Versions before
+    `first_sealed` have no checksums, and are not verified.
     """
     header = read_header(folder / header_name)
     if header.get("format") != format_name:
@@ -127,7 +99,7 @@ def unseal(
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """Return a header as it is, or say why it is none."""
+    """Return a header without verifying it; raise `Damaged` if it is not a JSON object."""
     try:
         if path.stat().st_size > _MOST_HEADER:
             raise Damaged(f"{path.name} is too large for a header")
@@ -142,7 +114,7 @@ def read_header(path: Path) -> dict[str, Any]:
 
 
 def file_of(folder: Path, header: dict[str, Any], name: str) -> Path:
-    """Return where a file of a header that `unseal` gave lies."""
+    """Return the path of a file that is listed in a header returned by `unseal`."""
     if "files" not in header:  # of a version without checksums
         return folder / name
     if name not in header["files"]:
@@ -151,7 +123,7 @@ def file_of(folder: Path, header: dict[str, Any], name: str) -> Path:
 
 
 def both_names(names: Iterable[str]) -> set[str]:
-    """Return the names that files may have: their own, and the other one when they are replaced."""
+    """Return the names that files may have: their own, and the one used while being replaced."""
     return {form for name in names for form in (name, _other(name))}
 
 
@@ -161,10 +133,10 @@ def replace_file(target: Path, text: bytes) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make renames last: a folder's entries are flushed to the disk, where the system can."""
+    """Flush the entries of a folder to the disk, where the system can, so that renames last."""
     try:
         number = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows opens no folders
+    except OSError:  # Windows cannot open folders
         return
     try:
         os.fsync(number)
@@ -202,13 +174,13 @@ def _write_header(target: Path, header: dict[str, Any], facts: dict[str, Any]) -
 def _take_own_names(
     folder: Path, header_name: str, header: dict[str, Any], facts: dict[str, Any]
 ) -> dict[str, Any]:
-    """Give files that replaced others the names that are free now, so that bytes are the same."""
+    """Rename files that replaced others to their own names, so that folders have equal bytes."""
     others = {name: fact["file"] for name, fact in facts.items() if fact["file"] != name}
     for name, other in others.items():
         (folder / name).unlink(missing_ok=True)
         try:
             os.link(folder / other, folder / name)
-        except OSError:  # no such links on this disk
+        except OSError:  # this disk has no hard links
             shutil.copyfile(folder / other, folder / name)
     whole = _write_header(
         folder / header_name, header, {name: fact | {"file": name} for name, fact in facts.items()}
@@ -219,6 +191,7 @@ def _take_own_names(
 
 
 def _verify(folder: Path, header_name: str, name: str, fact: Any) -> None:
+    """Raise `Damaged` if a file is not as its header says."""
     file = fact.get("file") if isinstance(fact, dict) else None
     if file not in both_names([name]) or re.search(r"[/\\]|^\.", name):
         raise Damaged(f"{header_name} names a file {file!r}")
@@ -240,7 +213,7 @@ def _digest(header: dict[str, Any]) -> str:
 
 
 def _names_in(header: Path) -> set[str]:
-    """Return the files that an earlier header holds, as far as it can be read."""
+    """Return the files that an earlier header lists, as far as it can be read."""
     try:
         files = read_header(header).get("files")
     except Damaged:

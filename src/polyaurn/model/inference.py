@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from polyaurn.backends.documents import fix_topics
 from polyaurn.backends.registry import BACKENDS, check_device
 from polyaurn.base.checks import check_whole
-from polyaurn.base.events import tell, telling_of_ranges
+from polyaurn.base.events import range_reporter, report
 from polyaurn.base.rng import Purpose, check_seed, key
 from polyaurn.base.threads import Workers, count_threads
 from polyaurn.corpus.known_words import Known, in_words_of, note_of_unknown
@@ -36,8 +36,8 @@ def mean_counts(
     """Return the mean number of tokens of each topic in each document, D by K, sparse."""
     topics = fix_topics(model.topic_word_counts, model.priors)
     backend = BACKENDS[device]
-    tell("compiling kernels")
-    on_done = telling_of_ranges("finding topics of documents", len(known.tokens))
+    report("compiling kernels")
+    on_done = range_reporter("finding topics of documents", len(known.tokens))
     with backend.failures("Try device='cpu'."):
         parts = backend.new_documents().mean_counts(
             known.doc_ptr, known.word, topics, (burn_in, kept), key(seed, 0, Purpose.FOLD),

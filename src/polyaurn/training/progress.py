@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from polyaurn.base.events import BYTES, listening
+from polyaurn.base.events import BYTES, progress_to
 from polyaurn.chain.state import Info
 
 WIDE, NARROW = 100, 70  # columns of a terminal
@@ -176,7 +176,7 @@ def following(message: str, n_bytes: int | None = None, *, show: bool = True) ->
             bars.advance(more)
 
         if bars.seen:
-            with listening(hear):
+            with progress_to(hear):
                 yield
         else:
             yield
