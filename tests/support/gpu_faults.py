@@ -11,6 +11,7 @@ from support.gpu_cases import Case
 
 SHORT = Case(lengths=(12, 9, 1), K=30, alpha=0.5, beta=0.1, topics="one", spare=0, resumed=True)
 LONG = Case(lengths=(40,), K=40, beta=0.5, longest=0)
+FULL = Case(lengths=(40,), K=2, beta=1.0)  # no topic comes out empty, even without the prior
 EMPTY = Case(matrix=((1, 0, 2, 0), (0, 1, 0, 9)), K=2, beta=0.001, plans=(Plan(),) * 8)
 
 
@@ -60,7 +61,7 @@ FAULTS = {
         "phi", (("min(poisson_positive(rate, bits(a, b, address)), int64(REDRAW))", "int64(1)"),),
         EMPTY,
     ),
-    "no balls of the prior": Fault("phi", (("while j < balls:", "while j < int64(0):"),), SHORT),
+    "no balls of the prior": Fault("phi", (("while j < balls:", "while j < int64(0):"),), FULL),
     "counts off by one": Fault(
         "phi", (("poisson_count(\n                        number,", "poisson_count("
         "\n                        number + uint32(1),"),), EMPTY
