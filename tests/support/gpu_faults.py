@@ -42,7 +42,8 @@ FAULTS = {
         "z_short", (("cuda.syncwarp(FULL)\n            turns", "turns"),), SHORT
     ),
     "weights of another token kept": Fault(
-        "z_short", (("if p < kept_end:", "if p < kept_end and turn == int32(0):"),), SHORT
+        "z_short", (("if p < stretch.kept_end:", "if p < stretch.kept_end and s != uint64(0):"),),
+        SHORT,
     ),
     "own token kept in a long document": Fault(
         "z_long", ((" - uint64(k == old)", ""),), LONG
