@@ -53,7 +53,7 @@ def joined(code):
 def test_a_kernel_compiles(name):
     code = compile_kernel(*KERNELS[name])
     assert code.count(".entry") == 1
-    assert ".local" not in code, "registers spill, or an array lies in slow memory"
+    assert ".local" not in code, "registers spill, or an array is in slow memory"
     if name not in SCORES:
         assert joined(code) == []
 
@@ -115,19 +115,19 @@ def test_buckets_hold_every_document_once(K):
 
 
 @pytest.mark.parametrize("K", TOPICS)
-def test_launches_have_room(K):
-    """Lists that are there fit; so does any list of a document that goes on, in a warp."""
+def test_launches_have_space(K):
+    """Lists that are there fit; so does any list of a document that is resumed, in a warp."""
     for longest in (*buckets.EDGES, 1, 33, 700):
         lanes = buckets.lanes_for(longest, K)
         for listed in {1, min(longest, K) // 2 + 1, min(longest, K)}:
             for dense in (True, False):
                 shape = buckets.shape_for(listed, longest, lanes, K, dense)
-                assert_room(shape, listed, 1 << lanes)
+                assert_space(shape, listed, 1 << lanes)
     shape = buckets.shape_for(buckets.LONGEST, buckets.LONGEST, z_short.WARP, K, False)
-    assert_room(shape, min(buckets.LONGEST, K), sizes.LANES)
+    assert_space(shape, min(buckets.LONGEST, K), sizes.LANES)
 
 
-def assert_room(shape, listed, lanes):
+def assert_space(shape, listed, lanes):
     assert lanes in (4, 8, 16, 32)
     assert listed <= lanes * (shape.room - 1)  # else a stretch is full before a topic enters
     assert shape.shared <= buckets.SHARED_BYTES

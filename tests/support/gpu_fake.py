@@ -1,7 +1,7 @@
-"""A GPU made of the computer's memory: the CPU's kernels behind tickets, with a device's manners.
+"""A GPU that is the computer's memory: the CPU's kernels, with the behaviour of a device.
 
 Topics are changed in place, states are void once the next sweep has begun to change them, and
-nothing is copied unless somebody asks. It can be told to fail.
+nothing is copied unless it is requested. It can be made to fail.
 """
 
 import signal
@@ -28,7 +28,7 @@ DRIVER = error_of("numba.cuda.cudadrv.driver", "CudaAPIError")
 
 
 class Device:
-    """A layout, and what lies on the device."""
+    """A layout, and what is on the device."""
 
     def __init__(self, gpu, corpus, inner):
         self.gpu, self.corpus, self.inner = gpu, corpus, inner

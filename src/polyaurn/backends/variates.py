@@ -186,7 +186,7 @@ def log_of(x):
 
 @njit(cache=True)
 def exp_of(x):
-    """Return the exponential, likewise; zero below 2**-995."""
+    """Return the exponential; zero below 2**-995."""
     if x < -690.0:
         return 0.0
     k = to_whole(times(x, _PER_LN2))

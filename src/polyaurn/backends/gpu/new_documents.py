@@ -18,40 +18,25 @@ _BLOCK = 32 * _WARPS_A_BLOCK  # threads
 _MOST_WARPS = 8_192
 _RESERVE = 1 << 28  # bytes left to the driver and to kernels
 _BATCH_BYTES = 1 << 30  # a larger one is not faster, and takes as much of the computer's memory
-OnDone = Callable[[tuple[int, int]], None] | None  # told of documents that are done
+OnDone = Callable[[tuple[int, int]], None] | None  # called with a range of documents that are done
 _STATE = (np.uint32, np.uint16, np.uint16, np.float64)  # of a topic: m, topics, where, running
 
 
 def fold(
     known: Known, topics: Topics, burn_in: int, kept: int, address: Key, on_done: OnDone = None
 ) -> list[tuple[I64, Any, F64]]:
-    """Find mean counts of documents.
+    """Find mean counts of documents over `kept` sweeps after `burn_in`.
 
-    Parameters
-    ----------
-    known : Known
-        The documents.
-    topics : Topics
-        Of the model.
-    burn_in, kept : int
-        Sweeps that are left out, and that are averaged.
-    address : Key
-        Of the draws.
-    on_done : callable
-        Told of each batch, as a range of documents.
-
-    Returns
-    -------
-    list of (lengths, topics, mean counts)
-        Of the documents of each batch: how many topics each has, and those, in increasing order.
+    Each batch gives how many topics its documents have, those topics in increasing order, and the
+    mean counts. `on_done` is called with the range of documents of each batch.
     """
     parts = []
     tokens, K = known.tokens, len(topics.alpha)
-    room = np.minimum(tokens * kept, K)
-    device = _Device(topics, len(tokens), 6 * tokens + 10 * room + 28, (*_STATE, np.int64))
+    most_topics = np.minimum(tokens * kept, K)
+    device = _Device(topics, len(tokens), 6 * tokens + 10 * most_topics + 28, (*_STATE, np.int64))
     for lo, hi in device.batches:
         order, n, doc_ptr, word = device.bring(known, lo, hi)
-        size = int(room[lo:hi].sum())
+        size = int(most_topics[lo:hi].sum())
         queue = device.empty(2, np.uint64, zeros=True)
         begins, lengths = device.empty(n, np.int64), device.empty(n, np.int64)
         found, sums = device.empty(size, np.uint16), device.empty(size, np.int64)
@@ -81,24 +66,9 @@ def left_to_right(
     workers: Workers,
     on_done: OnDone = None,
 ) -> None:
-    """Score documents left to right.
+    """Score documents left to right; write log p(w) of each and its error to `level` and `error`.
 
-    Parameters
-    ----------
-    known : Known
-        The documents.
-    particles : int
-        Of each.
-    topics : Topics
-        Of the model.
-    address : Key
-        Of the draws.
-    level, error : ndarray of float64
-        What is written: log p(w) of each document and its error.
-    workers : Workers
-        Threads that average over particles, as on the CPU.
-    on_done : callable
-        Told of each batch, as a range of documents.
+    Threads average over particles, as on the CPU. `on_done` is called as in `fold`.
     """
     alpha_all = np.cumsum(topics.alpha)[-1]  # added one after another, as in the CPU's kernel
     K = len(topics.alpha)
