@@ -9,8 +9,7 @@ import pytest
 from scipy.special import ndtri
 
 from polyaurn import Corpus
-from polyaurn.backends import reference
-from polyaurn.backends import variates as chance
+from polyaurn.backends import reference, variates
 from polyaurn.backends.reference import REFERENCES
 from polyaurn.backends.registry import load_steps
 from polyaurn.backends.tables import poisson_tables
@@ -60,15 +59,15 @@ def test_draws_are_those_of_the_reference():
     r = bits(key(4, 0, Purpose.CELL), np.arange(30))
     cut, other = poisson_tables()
     for n in (1, 7, 100, 101, 5000):
-        assert [chance.poisson_count(n, x, cut, other) for x in r] == [
+        assert [variates.poisson_count(n, x, cut, other) for x in r] == [
             reference.poisson_count(n, x) for x in r
         ]
     for rate in (0.2, 30.0, 150.0):
-        assert [chance.poisson_rate(rate, x) for x in r] == [
+        assert [variates.poisson_rate(rate, x) for x in r] == [
             reference.poisson_rate(rate, x) for x in r
         ]
-        assert [chance.poisson_positive(rate, x) for x in r] == [
+        assert [variates.poisson_positive(rate, x) for x in r] == [
             reference.poisson_positive(rate, x) for x in r
         ]
     for u in (1e-300, 1e-12, 0.01, 0.4, 0.6, 0.99, 1 - 1e-12):
-        assert chance.normal(u) == pytest.approx(ndtri(u), rel=1e-13)
+        assert variates.normal(u) == pytest.approx(ndtri(u), rel=1e-13)

@@ -3,6 +3,7 @@ import pytest
 
 from polyaurn import InputError
 from polyaurn.base import checks
+from polyaurn.base.arrays import positive_vector
 from polyaurn.base.rng import check_seed
 from polyaurn.base.threads import count_threads
 
@@ -49,10 +50,10 @@ def test_other_values_raise_one_sentence(check, value, says):
 
 
 def test_a_positive_number_or_vector_becomes_a_read_only_vector():
-    assert checks.check_positive_vector(0.5, 3, "x", "topics").tolist() == [0.5] * 3
-    found = checks.check_positive_vector(np.array([1, 2], np.float32), 2, "x", "topics")
+    assert positive_vector(0.5, 3, "x", "topics").tolist() == [0.5] * 3
+    found = positive_vector(np.array([1, 2], np.float32), 2, "x", "topics")
     assert found.tolist() == [1.0, 2.0]
     assert not found.flags.writeable
     for bad in (None, "a", [1.0], [[1.0, 2.0]], [1.0, -1.0], [1.0, np.inf]):
         with pytest.raises(InputError, match="one for each of the topics"):
-            checks.check_positive_vector(bad, 2, "x", "topics")
+            positive_vector(bad, 2, "x", "topics")

@@ -44,7 +44,7 @@ if __name__ == "__main__":
 @pytest.fixture
 def package(tmp_path):
     """Make a package of our name in which one kernel calls a function of another file."""
-    for name in ("__init__.py", "base/__init__.py", "backends/__init__.py", *machine_code.BESIDE):
+    for name in ("__init__.py", "base/__init__.py", "backends/__init__.py", *machine_code.FILES):
         (tmp_path / "polyaurn" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "polyaurn" / name).touch()
     for name in ("base/compilation.py", "base/version.py"):
@@ -54,12 +54,12 @@ def package(tmp_path):
 
 
 def use(package):
-    """Return what the kernel says in a new process, and how much of it was on the disk."""
+    """Return what the kernel returns in a new process, and how much of it was on the disk."""
     command = [sys.executable, "-m", "polyaurn.backends.user"]
-    told = subprocess.run(
+    done = subprocess.run(
         command, cwd=package.parent.parent, capture_output=True, text=True, check=True
     )
-    return tuple(map(int, told.stdout.split()))
+    return tuple(map(int, done.stdout.split()))
 
 
 def change(package):
@@ -87,19 +87,19 @@ def test_without_sources_the_version_counts(monkeypatch, tmp_path):
     assert machine_code.stamp.__wrapped__() == polyaurn.__version__
 
 
-def modules(room):
-    package = import_module(f"polyaurn.{room}")
+def modules(folder):
+    package = import_module(f"polyaurn.{folder}")
     found = walk_packages(package.__path__, f"{package.__name__}.")
     return [package, *(import_module(module.name) for module in found)]
 
 
-@pytest.mark.parametrize("room", machine_code.ROOMS)
-def test_every_kernel_is_kept_by_all_sources(room):
-    if room == "gpu" and find_spec("numba_cuda") is None:
+@pytest.mark.parametrize("folder", machine_code.FOLDERS)
+def test_every_kernel_is_kept_by_all_sources(folder):
+    if find_spec("numba_cuda") is None:
         pytest.skip("numba-cuda is not installed")
     stamps = {
         f"{module.__name__}.{name}": value._cache._cache_file._source_stamp
-        for module in modules(room)
+        for module in modules(folder)
         for name, value in vars(module).items()
         if hasattr(getattr(value, "_cache", None), "_cache_file")
     }
@@ -110,11 +110,11 @@ def test_every_kernel_is_kept_by_all_sources(room):
 def outside(tree):
     """Return names that a module has from files of ours by which kernels are not kept."""
     inside = {file.relative_to(PACKAGE).with_suffix("").parts for file in machine_code.sources()}
-    rooms = {(*parts[:-1],) if parts[-1] == "__init__" else parts for parts in inside}
+    known = {(*parts[:-1],) if parts[-1] == "__init__" else parts for parts in inside}
     names = set()
     for node in ast.walk(tree):
         ours = isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polyaurn.")
-        if ours and tuple(node.module.split(".")[1:]) not in rooms:
+        if ours and tuple(node.module.split(".")[1:]) not in known:
             names |= {alias.asname or alias.name for alias in node.names}
     return names
 

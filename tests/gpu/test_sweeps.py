@@ -60,15 +60,15 @@ def assert_same(corpus, K, sampler, **options):
     cpu = run(corpus, "cpu", n_components=K, sampler=sampler, **options)
     gpu = run(corpus, "gpu", n_components=K, sampler=sampler, **options)
     assert len(cpu) == len(gpu)
-    for (a, said), (b, told) in zip(cpu, gpu, strict=True):
-        assert (phi_matrix(said.phi, K) != phi_matrix(told.phi, K)).nnz == 0
-        assert a.z.tobytes() == b.z.tobytes(), f"sweep {said.sweep}"
+    for (a, on_cpu), (b, on_gpu) in zip(cpu, gpu, strict=True):
+        assert (phi_matrix(on_cpu.phi, K) != phi_matrix(on_gpu.phi, K)).nnz == 0
+        assert a.z.tobytes() == b.z.tobytes(), f"sweep {on_cpu.sweep}"
         assert a.counts.topic.tobytes() == b.counts.topic.tobytes()
         assert a.counts.number.tobytes() == b.counts.number.tobytes()
-        assert told.work_per_token == said.work_per_token
-        assert told.phi_nonzeros == said.phi_nonzeros
-        if said.log_posterior is not None:
-            assert told.log_posterior == pytest.approx(said.log_posterior, rel=1e-11)
+        assert on_gpu.work_per_token == on_cpu.work_per_token
+        assert on_gpu.phi_nonzeros == on_cpu.phi_nonzeros
+        if on_cpu.log_posterior is not None:
+            assert on_gpu.log_posterior == pytest.approx(on_cpu.log_posterior, rel=1e-11)
 
 
 @pytest.mark.parametrize("K", [2, 10, 100, 256, 257, 1000])

@@ -1,11 +1,10 @@
-"""Each law that kernels draw from, against its exact probabilities; and a fault that is seen."""
+"""Each distribution that kernels draw from, against its exact probabilities; and seen faults."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from polyaurn.backends import reference
-from polyaurn.backends import variates as chance
+from polyaurn.backends import reference, variates
 from polyaurn.backends.tables import alias_table, poisson_tables
 from polyaurn.base.rng import Purpose, bits, key
 from support.p_values import UNLIKELY, chi_square_p, z_score
@@ -19,7 +18,7 @@ def words(n=N, sweep=0):
 
 def draw_counts(rate, n=N):
     cut, other = poisson_tables()
-    return np.array([chance.poisson_count(rate, r, cut, other) for r in words(n)])
+    return np.array([variates.poisson_count(rate, r, cut, other) for r in words(n)])
 
 
 def histogram(draws, size=400):
@@ -59,20 +58,20 @@ def test_above_the_tables_comes_the_rounded_gaussian(rate):
 
 @pytest.mark.parametrize("rate", [0.01, 0.7, 10.0, 99.5])
 def test_poisson_of_any_rate(rate):
-    draws = np.array([chance.poisson_rate(rate, r) for r in words()])
+    draws = np.array([variates.poisson_rate(rate, r) for r in words()])
     assert chi_square_p(histogram(draws), stats.poisson.pmf(np.arange(400), rate)) > UNLIKELY
     assert [reference.poisson_rate(rate, r) for r in words(200)] == draws[:200].tolist()
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.7, 10.0])
 def test_zero_truncated_poisson(rate):
-    draws = np.array([chance.poisson_positive(rate, r) for r in words()])
+    draws = np.array([variates.poisson_positive(rate, r) for r in words()])
     pmf = stats.poisson.pmf(np.arange(400), rate)
     pmf[0] = 0.0
     assert chi_square_p(histogram(draws), pmf / pmf.sum()) > UNLIKELY
     assert draws.min() == 1
     # replacing a zero by one, instead of drawing again, is seen
-    lazy = np.maximum([chance.poisson_rate(rate, r) for r in words()], 1)
+    lazy = np.maximum([variates.poisson_rate(rate, r) for r in words()], 1)
     if rate == 0.7:
         assert chi_square_p(histogram(lazy), pmf / pmf.sum()) < UNLIKELY / 1e6
 
@@ -80,10 +79,10 @@ def test_zero_truncated_poisson(rate):
 @pytest.mark.parametrize("shape", [0.01, 0.5, 1.01, 3.0, 250.01])
 def test_gamma_draws(shape):
     a, b = key(2, 0, Purpose.CELL)
-    logs = np.array([chance.log_gamma_draw(shape, a, b, i * 256) for i in range(N)])
+    logs = np.array([variates.log_gamma_draw(shape, a, b, i * 256) for i in range(N)])
     # the logarithm is compared: most draws of shape 0.01 are too small to write down
-    law = stats.loggamma(shape)
-    assert stats.kstest(logs, law.cdf).pvalue > UNLIKELY
+    exact = stats.loggamma(shape)
+    assert stats.kstest(logs, exact.cdf).pvalue > UNLIKELY
     assert stats.kstest(logs, stats.loggamma(shape * 1.2).cdf).pvalue < UNLIKELY / 100
     plain = [reference.log_gamma(shape, key(2, 0, Purpose.CELL), i * 256) for i in range(50)]
     assert np.allclose(plain, logs[:50], rtol=1e-12)

@@ -95,7 +95,7 @@ def _in_z_step(sampler: str, module: str, *changes: tuple[str, str]) -> Fault:
 
 Z_STEP_FAULTS = (own_token_kept, alpha_doubled, cumulative_sum_as_score)
 _ALL = (*Z_STEP_FAULTS, counts_of_a_thread_dropped)
-_ACCEPT = "chance_of(key_a, key_b, i, 4 * step + {}) * {} < {}"
+_ACCEPT = "uniform_of(key_a, key_b, i, 4 * step + {}) * {} < {}"
 FAULTS: dict[str, dict[str, Fault]] = {
     "partially-collapsed": {
         fault.__name__: partial(fault, "partially-collapsed") for fault in _ALL

@@ -1,93 +1,138 @@
 """What GPU kernels draw in numba's simulator, compared with what the CPU's draw.
 
-`gpu_simulator.py` teaches the simulator what it lacks, and runs this.
+`gpu_simulator.py` gives the simulator what it lacks, and runs this.
 """
 
 import math
 import os
+import sys
+import threading
+import time
 import warnings
-from functools import partial
-from typing import NamedTuple
+from contextlib import ExitStack, contextmanager
+from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
 
 from polyaurn import TopicModel
-from polyaurn.backends import variates as plain
+from polyaurn.backends import variates as on_cpu
 from polyaurn.backends.cpu import layout as cpu_layout
-from polyaurn.backends.gpu import buckets, layout, steps
-from polyaurn.backends.gpu import variates as chance
+from polyaurn.backends.cpu.columns import from_prior as search_prior
+from polyaurn.backends.gpu import buckets, columns, layout, sizes, steps, z_short
+from polyaurn.backends.gpu import variates as on_gpu
 from polyaurn.backends.gpu.toolkit import cuda
 from polyaurn.backends.registry import load_steps
 from polyaurn.base.rng import Purpose, key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.loop import _score, sweep
+from polyaurn.chain.loop import sweep
 from polyaurn.chain.priors import make_priors
-from polyaurn.chain.schedule import Plan
-from polyaurn.chain.state import WHOLE, State, on_host
-from polyaurn.corpus.corpus import Corpus
+from polyaurn.chain.state import WHOLE, State, on_host, to_host
+from polyaurn.chain.steps import Address
 from polyaurn.corpus.known_words import freeze
 from polyaurn.evaluate.held_out import score_documents
 from polyaurn.model.inference import mean_counts
+from support.gpu_cases import CASES, Case
+from support.gpu_faults import FAULTS, planted
+from support.gpu_kernels import KERNELS
+
+ONE = Workers(1)
+LARGEST = 1.0 - 2.0**-53  # of the uniforms
 
 
-class Case(NamedTuple):
-    """A chain to compare."""
-
-    sampler: str = "polya-urn"
-    K: int = 3  # more than 8 are packed
-    alpha: float = 0.3  # large ones let topics enter documents
-    beta: float = 0.05  # small ones leave topics empty
-    longest: int = 2_048  # tokens of a document that has a list
-    plans: tuple[Plan, ...] = (Plan(),)
-    pseudo: int = 0  # tokens of the first word that the second topic has beforehand
-    tight: bool = False  # documents begin with one topic, and find no room for many more
-    memory: int = 0  # bytes of the device, where the corpus shall not fit
-
-
-CASES = (
-    Case(plans=(Plan(), Plan(WHOLE, 2))),
-    Case(K=40, alpha=0.02, beta=2.0, longest=6),
-    Case(K=40, plans=(Plan(16), Plan(WHOLE))),
-    Case(K=40, alpha=3.0, beta=2.0, tight=True),
-    Case("partially-collapsed", longest=6, pseudo=3, memory=160),
-    Case("partially-collapsed", K=12, beta=1e-5),  # gammas too small to write down
-)
-
-
-def main() -> None:
-    """Compare all there is."""
+def main(names, launched, variant) -> None:
+    """Compare everything, or what has these names; then every kernel must have run."""
     warnings.simplefilter("ignore")
-    compare_chance()
-    compare_new_documents()
-    compare_sweeps()
+    comparisons = {
+        "variates": compare_variates,
+        "new documents": compare_new_documents,
+        "guide": compare_guide,
+        **{f"chain: {name}": lambda case=case: compare_chain(case) for name, case in CASES.items()},
+        **{f"fault: {name}": lambda name=name: see_fault(name) for name in FAULTS},
+    }
+    for name in names or [name for name in comparisons if not name.startswith("fault")]:
+        begun = time.perf_counter()
+        result = comparisons[name]()
+        print(f"{name} ({time.perf_counter() - begun:.1f} s): {result}", flush=True)
+    missing = {variant(kernel.py_func) for kernel, _ in KERNELS.values()} - launched
+    if missing:
+        message = f"These kernels did not run: {sorted(missing)}"
+        print(message) if names else sys.exit(message)
 
 
-def compare_sweeps() -> None:
-    """Compare chains on a few tokens, of every kind that kernels are made for."""
-    cpu_layout.LEAST_SHARED = 0  # documents may join one after another
-    layout.DENSE_TOPICS, layout._RESERVE, layout._LEAST_CHUNK = 8, 0, 4
-    buckets.lanes_for = lambda longest, n_topics: 2
-    layout.Layout._model_bytes = lambda self, full: 0
-    corpus = Corpus.from_matrix(
-        [[2, 1, 0, 3, 1, 0], [0] * 6, [1, 0, 0, 1, 0, 5], [2] * 3 + [0] * 3]
-    )
-    for case in CASES:
-        os.environ["POLYAURN_GPU_MEMORY"] = str(case.memory or 1 << 30)
-        buckets.LONGEST, buckets.EDGES = case.longest, (case.longest,)
-        launches = []
-        steps.shape_for = partial(_tight, launches) if case.tight else buckets.shape_for
+def see_fault(name) -> str:
+    """Return what a broken kernel's chain differs in; fail where it does not differ."""
+    compare_chain(FAULTS[name].case)
+    with planted(name) as case:
+        try:
+            compare_chain(case)
+        except (AssertionError, IndexError) as error:
+            return f"seen by an {type(error).__name__}"
+    sys.exit(f"The fault {name!r} is not seen")
+
+
+# Chains
+
+
+def compare_chain(case) -> str:
+    """Compare Phi, topics, counts, work, lists and log posterior after each sweep."""
+    corpus = case.corpus()
+    with _shaped(case) as watched:
         for cpu, gpu in zip(_run("cpu", case, corpus), _run("gpu", case, corpus), strict=True):
             assert cpu[:-1] == gpu[:-1], case
             assert math.isclose(cpu[-1], gpu[-1], rel_tol=1e-12), case
-        assert (buckets.LONGEST in launches) == case.tight
-        print(f"{case.sampler}, K = {case.K}: {corpus.n_tokens} tokens, the same bytes", flush=True)
+    assert watched.resumed == case.resumed, case
+    assert not case.made_even or watched.made_even, case
+    return "the same bytes"
+
+
+class _Watched:
+    """What happened to lists of topics."""
+
+    resumed = made_even = False
+
+
+@contextmanager
+def _shaped(case):
+    """Have kernels launched in a case's shape; yield what happens to lists."""
+    watched, store_list = _Watched(), z_short.store_list
+
+    def shape_for(n_listed, longest, log_lanes, n_topics, dense):
+        watched.resumed |= n_listed == sizes.LONGEST
+        if case.spare is None or n_listed == sizes.LONGEST:
+            shape = buckets.shape_for(n_listed, longest, log_lanes, n_topics, dense)
+            return shape._replace(block=case.block)
+        entries = max(1, min(n_listed + case.spare, longest, n_topics))
+        batch = sizes.DENSE_AT_ONCE if dense else sizes.PACKED_AT_ONCE
+        return buckets.Shape(-(-entries // (1 << log_lanes)) + 1, batch, case.block)
+
+    def counted(*arguments):
+        thread = threading.current_thread()
+        watched.made_even |= getattr(thread, "stores", False)  # before it does so at the end
+        thread.stores = True
+        return store_list(*arguments)
+
+    with ExitStack() as stack:
+        for module, changes in (
+            (cpu_layout, {"LEAST_SHARED": 0}),  # documents may join one after another
+            (layout, {"DENSE_TOPICS": case.K if case.dense else 0, "_RESERVE": 0,
+                      "_LEAST_CHUNK": 4}),
+            (layout.Layout, {"_model_bytes": lambda self, full: 0}),
+            (buckets, {"LONGEST": case.longest, "EDGES": (case.longest,),
+                       "lanes_for": lambda longest, n_topics: case.log_lanes}),
+            (steps, {"shape_for": shape_for}),
+            (z_short, {"store_list": counted}),
+        ):  # fmt: skip
+            stack.enter_context(mock.patch.multiple(module, **changes))
+        memory = {"POLYAURN_GPU_MEMORY": str(case.memory or 1 << 30)}
+        stack.enter_context(mock.patch.dict(os.environ, memory))
+        yield watched
 
 
 def _run(device, case, corpus):
     """Yield what must be the same after each sweep, and the log posterior."""
-    kernels, one, share = load_steps(case.sampler, device=device), Workers(1), case.plans[0].share
-    layout = kernels.make_layout(corpus, case.K, one)
+    made, share = load_steps(case.sampler, device)(corpus, case.K), case.plans[0].share
+    layout = made.layout
     assert getattr(layout, "streams", False) == (device == "gpu" and case.memory > 0)
     pseudo = np.zeros((case.K, corpus.n_words))
     pseudo[1, 0] = case.pseudo
@@ -95,25 +140,34 @@ def _run(device, case, corpus):
         case.alpha, case.beta, case.K, corpus.n_words, pseudo=pseudo if case.pseudo else None
     )
     blocks = None if share == WHOLE else np.flatnonzero(layout.share <= share)
-    z = np.zeros(corpus.n_tokens, np.uint16) if case.tight else kernels.start(layout, 1, blocks)
-    state = State(z, kernels.count(layout, z, one), 0, share=share)
+    if case.topics == "random":
+        z = made.start(1, blocks)
+    else:
+        z = case.first_topics(corpus.doc_ptr).astype(np.uint16)
+    state = State(z, made.count(z), priors, share=share)
     for plan in case.plans:
-        state, cost = sweep(layout, state, priors, kernels, 1, one, plan)
-        score = _score(corpus, layout, state, priors, kernels, one) if plan.share == WHOLE else 0.0
+        state, draw = sweep(state, made, plan, 1)
+        score = made.log_posterior(state) if plan.share == WHOLE else 0.0
         here = on_host(state)
-        arrays = (here.z, here.counts.number, *_columns(here.phi))
-        yield *(array.tobytes() for array in arrays), cost.work, score
+        if device == "gpu" and not layout.streams and b"all" in layout.listed:
+            _check_lists(layout.chunks[0], corpus, here.z)
+        arrays = (here.z, here.counts.number, here.counts.topic, *_columns(to_host(draw.phi)))
+        yield *(array.tobytes() for array in arrays), draw.work, score
 
 
-def _tight(launches, n_listed, longest, log_lanes, n_topics, dense):
-    """Stand in for `shape_for`: room for the topics that are there, and a place more."""
-    launches.append(n_listed)
-    entries = min(n_listed, longest, n_topics)
-    return buckets.Shape(-(-entries // (1 << log_lanes)) + 1, 4 if dense else 5, 32)
+def _check_lists(chunk, corpus, z) -> None:
+    """Check that lists have been updated to what would be listed again."""
+    for d in range(corpus.n_documents):
+        begin, end = corpus.doc_ptr[d : d + 2]
+        if 0 < end - begin <= buckets.LONGEST:
+            topic, number = np.unique(z[begin:end], return_counts=True)
+            found = chunk.lists[begin : begin + chunk.listed[d]].astype(int)
+            assert (found & sizes.TOPIC).tolist() == topic.tolist()
+            assert (found // sizes.ONE).tolist() == number.tolist()
 
 
 def _columns(phi):
-    """Return what topics are drawn given, without room between columns."""
+    """Return what topics are drawn given, column after column."""
     inside = [np.arange(a, b) for a, b in zip(phi.first, phi.last, strict=True)]
     cells = np.concatenate(inside)
     return (
@@ -124,11 +178,71 @@ def _columns(phi):
     )
 
 
-def compare_new_documents() -> None:
+# The guide
+
+
+@cuda.jit
+def find(v, u, record, guide, prior, out):
+    """Write what the guide finds for words and uniforms."""
+    i = cuda.grid(1)
+    if i < len(v):
+        out[i] = columns.from_prior(v[i], u[i], record, guide, prior)
+
+
+def compare_guide() -> str:
+    """Compare topics that the guide finds with a search, near every edge; walks must be short."""
+    n_found = 0
+    for K in (2, 33, 100):
+        ks = np.arange(K)
+        for alpha in (0.1, 10.0 ** -(ks % 13), np.where(ks == K // 2, 1e3, 1e-9)):
+            for dense in (True, False):
+                case = Case(lengths=(60,), n_words=4, K=K, dense=dense, alpha=alpha)
+                n_found += _compare_guide(case)
+    return f"the same topics, {n_found} of them"
+
+
+def _compare_guide(case) -> int:
+    corpus, found = case.corpus(), []
+    priors = make_priors(case.alpha, case.beta, case.K, corpus.n_words)
+    with _shaped(case):
+        for device in ("cpu", "gpu"):
+            made = load_steps(case.sampler, device)(corpus, case.K)
+            found.append(made.draw_phi(made.count(made.start(0)), priors, Address(0, 0)))
+    cpu, gpu = found
+    words, uniforms, expected = [], [], []
+    for v in np.flatnonzero(cpu.last > cpu.first):
+        start, length = cpu.first[v], cpu.last[v] - cpu.first[v]
+        edges = cpu.prior[start : start + length][:9] / cpu.prior[start + length - 1]
+        near = np.nextafter(edges[edges < 1.0], [[0.0], [1.0]]).ravel()
+        for u in np.concatenate(([0.0, 0.3, 0.7, LARGEST], edges[edges < 1.0], near)):
+            j = search_prior(cpu.prior, np.uint64(start), length, u)
+            expected.append((cpu.topic[start + j], length, cpu.sigma_a[v]))
+            words.append(v)
+            uniforms.append(u)
+        first, last = gpu.col[v], gpu.col[v + 1]
+        total = gpu.prior[last - 1]
+        goal = (np.arange(100) / 100 * total).astype(np.uint64)
+        place = np.minimum((goal * (length / total)).astype(int), length - 1)
+        reached = np.searchsorted(gpu.prior[first:last], goal, side="right")
+        walked = reached - (gpu.guide[first:last][place] & sizes.TOPIC).astype(int)
+        assert (walked >= 0).all()
+        assert walked.mean() <= 1.0
+    out = np.empty((len(words), 3))
+    find[-(-len(words) // 32), 32](
+        np.array(words), np.array(uniforms), gpu.record, gpu.guide, gpu.prior, out
+    )
+    assert out.tobytes() == np.array(expected, np.float64).tobytes()
+    return len(words)
+
+
+# New documents and variates
+
+
+def compare_new_documents() -> str:
     """Compare mixtures and left-to-right scores."""
     rng = np.random.default_rng(2)
-    one = Workers(1)
-    for K, V, lengths in ((3, 5, [0, 1, 3]), (70, 4, [3])):
+    n_tokens = 0
+    for K, V, lengths in ((3, 5, [0, 1, 3, 12]), (70, 4, [3, 0, 7])):
         n = sp.csr_matrix(rng.poisson(0.8, (K, V)).astype(np.int32))
         priors = make_priors(rng.random(K) / K + 0.01, rng.random(V) + 0.05, K, V)
         none = sp.csr_matrix((0, K), dtype=np.int32)
@@ -139,8 +253,8 @@ def compare_new_documents() -> None:
         known = freeze(np.cumsum([0, *lengths]), word, nothing, [""] * len(lengths))
         found = [
             (
-                mean_counts(model, known, burn_in=1, kept=2, workers=one, device=device),
-                score_documents(model, known, 2, 0, one, device),
+                mean_counts(model, known, burn_in=1, kept=2, workers=ONE, device=device),
+                score_documents(model, known, 2, 0, ONE, device),
             )
             for device in ("cpu", "gpu")
         ]
@@ -149,28 +263,31 @@ def compare_new_documents() -> None:
             assert getattr(cpu, name).tobytes() == getattr(gpu, name).tobytes(), (name, cpu, gpu)
         for one_way, other in zip(scores, same_scores, strict=True):
             assert one_way.tobytes() == other.tobytes(), (scores, same_scores)
-        print(f"new documents, K = {K}: {len(word)} tokens, the same bytes", flush=True)
+        n_tokens += len(word)
+    return f"the same bytes, {n_tokens} tokens"
 
 
-def compare_chance() -> None:
-    """Compare what is drawn from addresses, for rates on both sides of every seam."""
+def draw_variates(rate, i, a, b, of):
+    """Return a draw of each distribution and values of each function that they use."""
+    r = np.uint64(of.bits(a, b, i))
     names = ("rounded_gaussian", "poisson_rate", "poisson_positive")
+    counts = [getattr(of, name)(rate, r) for name in names]
+    shapes = of.log_of(rate), of.exp_of(-rate), of.normal(of.open_unit(r))
+    return (*counts, *shapes, of.normal(of.unit(r) * 1e-12), of.log_gamma_draw(rate, a, b, i))
 
-    def draw(rate, i, a, b, of):
-        r = np.uint64(of.bits(a, b, i))
-        counts = [getattr(of, name)(rate, r) for name in names]
-        shapes = of.log_of(rate), of.exp_of(-rate), of.normal(of.open_unit(r))
-        return (*counts, *shapes, of.normal(of.unit(r) * 1e-12), of.log_gamma_draw(rate, a, b, i))
+
+def compare_variates(of=on_gpu) -> str:
+    """Compare what is drawn from addresses, for rates on both sides of every limit."""
 
     @cuda.jit
     def kernel(rate, a, b, out):
         i = cuda.grid(1)
-        out[i] = draw(rate[i], i, a, b, chance)
+        out[i] = draw_variates(rate[i], i, a, b, of)
 
     rate = np.repeat(10.0 ** np.linspace(-6, 3, 32), 2)
     a, b = key(1, 0, Purpose.CELL)
     out = np.empty((len(rate), 8))
     kernel[2, 32](rate, a, b, out)
-    expected = np.array([draw(x, i, a, b, plain) for i, x in enumerate(rate)], np.float64)
-    assert out.tobytes() == expected.tobytes(), np.argwhere(out != expected)
-    print(f"chance: {out.size} draws, the same bytes", flush=True)
+    expected = [draw_variates(x, i, a, b, on_cpu) for i, x in enumerate(rate)]
+    assert out.tobytes() == np.array(expected, np.float64).tobytes()
+    return f"the same bytes, {out.size} draws"

@@ -1,7 +1,7 @@
 """Walker alias tables: for Poisson counts, made once, and for any column of weights.
 
 An alias table over n outcomes is n pairs (cut, other): choose a slot uniformly, keep it when
-32 further bits lie below its cut, else take the other outcome. Drawing costs the same for any n.
+32 further bits are below its cut, else take the other outcome. Drawing costs the same for any n.
 """
 
 from functools import cache
@@ -36,19 +36,9 @@ def poisson_tables() -> PoissonTables:
 
 
 def alias_table(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Build an alias table, plainly (Vose 1991); compiled code builds the same tables.
+    """Build an alias table of weights that are not all zero, plainly (Vose 1991).
 
-    Parameters
-    ----------
-    weights : ndarray of float64
-        Non-negative, not all zero.
-
-    Returns
-    -------
-    cut : ndarray of uint32
-        Slot j is kept when 32 random bits lie below ``cut[j]``.
-    other : ndarray of int64
-        What slot j gives otherwise.
+    Slot j is kept when 32 random bits are below ``cut[j]``, else it gives ``other[j]``.
     """
     n = len(weights)
     total = 0.0

@@ -1,8 +1,9 @@
 """Kernels are compiled once and kept on the disk, for as long as their sources are what they were.
 
 numba keeps a kernel by the file it is written in. But a kernel also holds the functions and numbers
-of other files that it uses, and would go on with old ones after those had changed: with a new
-version of the package, say. So what is kept here goes by all files that kernels are made of.
+of other files that it uses, and would continue to use old ones after those had changed, with a new
+version of the package for example. What is kept here therefore depends on all files that kernels
+are made of.
 """
 
 import hashlib
@@ -16,8 +17,8 @@ import numba
 from polyaurn.base.version import __version__
 
 _PACKAGE = Path(__file__).parents[1]
-ROOMS = ("backends",)  # folders whose functions are compiled
-BESIDE = (
+FOLDERS = ("backends",)  # folders whose functions are compiled
+FILES = (
     "base/arrays.py",
     "base/compilation.py",
     "base/rng.py",
@@ -30,9 +31,9 @@ BESIDE = (
 
 def sources() -> Iterator[Path]:
     """Yield the files that kernels are made of."""
-    yield from (_PACKAGE / name for name in BESIDE)
-    for room in ROOMS:
-        yield from sorted((_PACKAGE / room).rglob("*.py"))
+    yield from (_PACKAGE / name for name in FILES)
+    for folder in FOLDERS:
+        yield from sorted((_PACKAGE / folder).rglob("*.py"))
 
 
 @cache
@@ -49,7 +50,7 @@ def stamp() -> str:
 
 
 def kept_while_fresh(compiled: Any) -> Any:
-    """Return a compiled function whose machine code is kept for these sources alone."""
+    """Return a compiled function whose machine code is kept for these sources only."""
     file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
         file._source_stamp = (file._source_stamp, stamp())

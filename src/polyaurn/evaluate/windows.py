@@ -6,37 +6,22 @@ from polyaurn.base.compilation import njit
 
 
 @njit(nogil=True, cache=True)
-def count_windows(doc_ptr, word, size, exact, alone, together):
-    """Count the windows that hold each word, and each pair of words.
+def count_windows(doc_ptr, word, size, exact, single, together):
+    """Count the windows that hold each word, and each pair of words; return the number of windows.
 
-    A window is `size` neighbouring tokens of a document, or all of a shorter document; it moves on
-    by a token. Tokens of no interest are -1. The stretches of windows that hold a word are noted as
-    the window moves, and for pairs the stretches of both are intersected.
-
-    Parameters
-    ----------
-    doc_ptr, word : ndarray
-        The documents.
-    size : int
-        Tokens of a window; 0 for whole documents.
-    exact : bool
-        Whether a word stays while the window holds it. Otherwise it is forgotten when one of its
-        occurrences leaves, even if another is inside, until it enters again, as in gensim.
-    alone : ndarray of int64, length W
-        Windows with each word; added to.
-    together : ndarray of int64, W by W
-        Windows with both, in both halves; added to.
-
-    Returns
-    -------
-    int
-        The number of windows.
+    A window is `size` neighbouring tokens of a document, or all of a shorter document or when
+    `size` is 0; it moves by one token. Tokens of no interest are -1. The stretches of windows that
+    hold a word are noted as the window moves, and for pairs the stretches of both are intersected.
+    With `exact` a word stays while the window holds it. Otherwise it is forgotten when one of its
+    occurrences leaves, even if another is inside, until it enters again, as in gensim. Windows with
+    each of W words are added to `single`, those with both of two words to both halves of
+    `together`.
     """
-    W = len(alone)
+    W = len(single)
     n_windows = 0
     inside = np.zeros(W, np.int64)  # occurrences in the window
     last = np.full(W, -1, np.int64)  # a word's last stretch in this document
-    open_ = np.zeros(W, np.bool_)  # which goes on
+    open_ = np.zeros(W, np.bool_)  # which continues
     present = np.empty(W, np.int64)
     longest = 0
     for d in range(len(doc_ptr) - 1):
@@ -75,7 +60,7 @@ def count_windows(doc_ptr, word, size, exact, alone, together):
                 end[last[v]] = windows
             s = last[v]
             while s >= 0:
-                alone[v] += end[s] - begin[s]
+                single[v] += end[s] - begin[s]
                 s = before[s]
             for y in range(x):
                 w = present[y]

@@ -8,10 +8,10 @@ itself left out of all counts. The product is cut in three: n[k, v] times the re
 topics of the word; m[d, k] beta[v], over the topics of the document; alpha[k] beta[v], over all
 topics. The first is summed for each token, the sums of the other two are kept up to date.
 
-On one thread every token sees all that came before it, and the chain has the posterior as its law.
-On several, the documents are split, each thread changes a copy of the counts of its own, and the
-counts are made anew after the sweep: approximate distributed LDA (Newman, Asuncion, Smyth and
-Welling), whose law is near the posterior but not it, and depends on the number of threads.
+On one thread every token sees all that came before it, and the posterior is stationary. On several,
+the documents are split, each thread changes a copy of the counts of its own, and the counts are
+made again after the sweep: approximate distributed LDA (Newman, Asuncion, Smyth and Welling), whose
+stationary distribution is only near the posterior and depends on the number of threads.
 """
 
 from itertools import pairwise
@@ -44,12 +44,12 @@ def draw_z(
     """Draw topics one after another, each given all others; approximate on several threads."""
     new = z.copy()
     n_k = topic_totals(counts, layout.n_topics)
-    room = np.concatenate(([0], np.cumsum(np.minimum(layout.word_tokens, layout.n_topics))))
+    offset = np.concatenate(([0], np.cumsum(np.minimum(layout.word_tokens, layout.n_topics))))
     address = key(seed, sweep, Purpose.Z)
 
     def draw(lo: int, hi: int) -> int:
-        columns = (room, counts.last - counts.first, empty(room[-1], np.uint16),
-                   empty(room[-1], np.int32))  # fmt: skip
+        columns = (offset, counts.last - counts.first, empty(offset[-1], np.uint16),
+                   empty(offset[-1], np.int32))  # fmt: skip
         _spread(*counts, *columns)
         return int(
             _draw_documents(
@@ -63,17 +63,17 @@ def draw_z(
 
 
 @njit(nogil=True, cache=True)
-def _spread(first, last, topic, number, room, used, out_topic, out_number):
-    """Copy columns to where each has room for as many topics as its word may have."""
+def _spread(first, last, topic, number, offset, used, out_topic, out_number):
+    """Copy columns to where each has space for as many topics as its word may have."""
     for v in range(len(first)):
         for j in range(used[v]):
-            out_topic[room[v] + j] = topic[first[v] + j]
-            out_number[room[v] + j] = number[first[v] + j]
+            out_topic[offset[v] + j] = topic[first[v] + j]
+            out_number[offset[v] + j] = number[first[v] + j]
 
 
 @njit(nogil=True, cache=True)
 def _draw_documents(
-    lo, hi, doc_ptr, word, z, room, used, topic, number, n_k, alpha, beta, key_a, key_b
+    lo, hi, doc_ptr, word, z, offset, used, topic, number, n_k, alpha, beta, key_a, key_b
 ):
     K = len(n_k)
     beta_all = beta.sum()
@@ -112,7 +112,7 @@ def _draw_documents(
             m[old] -= 1
             share[old] = s
             coefficient[old] = (alpha[old] + m[old]) * s
-            start, K_v = room[v], used[v]
+            start, K_v = offset[v], used[v]
             Q = 0.0
             for j in range(K_v):
                 k = topic[start + j]

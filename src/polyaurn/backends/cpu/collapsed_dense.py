@@ -1,7 +1,7 @@
 """The textbook collapsed Gibbs sampler (Griffiths and Steyvers): every topic of every token.
 
 It takes time O(K) a token and memory K by V, and is here to be read, and as an oracle for
-`polyaurn.backends.cpu.collapsed`. It runs on one thread whatever was asked for, and is exact.
+`polyaurn.backends.cpu.collapsed`. It runs on one thread whatever is requested, and is exact.
 """
 
 import numpy as np

@@ -29,23 +29,8 @@ def finish_columns(
 ) -> Phi:
     """Normalise phi = mass / S and build what the z step reads.
 
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    first, last, topic, mass : ndarray
-        Columns as drawn, topics in increasing order inside a word. `mass` is used up.
-    S : ndarray of float64
-        Sum of mass over words, for each topic.
-    alpha : ndarray of float64
-        Prior of the topics.
-    workers : Workers
-        Threads.
-
-    Returns
-    -------
-    Phi
-        Ready for the z step.
+    Columns are as drawn, with topics in increasing order; S has the sum of mass over words for each
+    topic. `mass` is overwritten.
     """
     V, K = layout.n_words, layout.n_topics
     length = last - first

@@ -1,6 +1,6 @@
 """The statistic n, word by word: each word belongs to one range, no atomics, no K by V.
 
-A z step counts as it draws. A token's new topic lies in the column of Phi that it was drawn
+A z step counts as it draws. A token's new topic is in the column of Phi that it was drawn
 from, so that a number beside each nonzero of Phi holds all counts; what is zero is then left out.
 """
 
@@ -21,27 +21,12 @@ _PIECE = 1 << 22  # tokens looked at in one go: a corpus on disk need not be in 
 
 
 def count(layout: Layout, z: U16, workers: Workers) -> Counts:
-    """Count topics of each word from scratch; tokens without a topic do not count.
-
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    z : ndarray of uint16
-        Topics of the tokens.
-    workers : Workers
-        Threads.
-
-    Returns
-    -------
-    Counts
-        n, sparse, topics in increasing order inside each word.
-    """
+    """Count topics of each word from scratch; tokens without a topic do not count."""
     V, K = layout.n_words, layout.n_topics
-    room = np.zeros(V + 1, np.int64)
-    np.cumsum(np.minimum(layout.word_tokens, K), out=room[1:])
+    offset = np.zeros(V + 1, np.int64)
+    np.cumsum(np.minimum(layout.word_tokens, K), out=offset[1:])
     first, last = np.empty(V, np.int64), np.empty(V, np.int64)
-    topic, number = empty(room[-1], np.uint16), empty(room[-1], np.int32)
+    topic, number = empty(offset[-1], np.uint16), empty(offset[-1], np.int32)
     made = (first, last, topic, number)
 
     def count_range(lo: int, hi: int) -> None:
@@ -51,33 +36,14 @@ def count(layout: Layout, z: U16, workers: Workers) -> Counts:
             piece = slice(at, at + _PIECE)
             _collect_topics(lo, hi, layout.word[piece], z[piece], place, topics)
             release(layout.word)
-        count_words(lo, hi, room[lo], start, place, topics, K, *made)
+        count_words(lo, hi, offset[lo], start, place, topics, K, *made)
 
     workers.run(count_range, list(pairwise(layout.word_ranges.tolist())))
     return _without_gaps(layout, *made)
 
 
 def count_blocks(layout: Layout, z: U16, counts: Counts, blocks: I64, workers: Workers) -> Counts:
-    """Count topics in some blocks of documents, given the counts of all.
-
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    z : ndarray of uint16
-        Topics of the tokens.
-    counts : Counts
-        n, of all documents.
-    blocks : ndarray of int64
-        Which blocks to count.
-    workers : Workers
-        Threads.
-
-    Returns
-    -------
-    Counts
-        n, of these blocks alone.
-    """
+    """Count topics in some blocks of documents, given the counts of all."""
     tallies = zeros(len(counts.topic), np.int32).reshape(1, -1)
     columns = (counts.first, counts.last, counts.topic)
     for b in blocks:
@@ -96,27 +62,10 @@ def draw_and_count(
     draw: Callable[[int, I32], Any],
     workers: Workers,
 ) -> tuple[list[Any], Counts]:
-    """Draw topics of blocks, counting beside the nonzeros of Phi.
+    """Draw topics of blocks, counting beside the nonzeros of Phi; return results and counts.
 
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    phi : Phi
-        What topics are drawn given.
-    tasks : list of tuple
-        Numbers of blocks, in the order in which to begin them.
-    draw : callable
-        ``(block, tally) -> result``: draws, and adds to the tally of each topic drawn.
-    workers : Workers
-        Threads; each has a tally of its own.
-
-    Returns
-    -------
-    results : list
-        One for each block.
-    counts : Counts
-        n, of these blocks.
+    Tasks are numbers of blocks, in the order in which to begin them. ``draw(block, tally)`` draws,
+    and adds to the tally of each topic drawn; each thread has a tally of its own.
     """
     n_threads = max(1, min(workers.n_threads, len(tasks)))
     tallies = zeros(n_threads * len(phi.topic), np.int32).reshape(n_threads, -1)
@@ -154,14 +103,14 @@ def replace_counts(
 ) -> Counts:
     """Return counts without those of some documents (old) and with others instead (new)."""
     V, K = layout.n_words, layout.n_topics
-    room = np.zeros(V + 1, np.int64)
-    np.cumsum(np.diff(counts[:2], axis=0)[0] + np.diff(new[:2], axis=0)[0], out=room[1:])
+    offset = np.zeros(V + 1, np.int64)
+    np.cumsum(np.diff(counts[:2], axis=0)[0] + np.diff(new[:2], axis=0)[0], out=offset[1:])
     first, last = np.empty(V, np.int64), np.empty(V, np.int64)
-    topic, number = empty(room[-1], np.uint16), empty(room[-1], np.int32)
+    topic, number = empty(offset[-1], np.uint16), empty(offset[-1], np.int32)
     workers.run(
         _replace_words,
         [
-            (lo, hi, room[lo], *counts, *old, *new, K, first, last, topic, number)
+            (lo, hi, offset[lo], *counts, *old, *new, K, first, last, topic, number)
             for lo, hi in pairwise(layout.word_ranges)
         ],
     )

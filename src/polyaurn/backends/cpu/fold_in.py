@@ -5,8 +5,8 @@ down. A token's weight for topic k, (alpha[k] + m[k]) phi[k, v], falls into thre
 `polyaurn.backends.cpu.collapsed`: over the topics of the word, of the document, and over all, the
 last of which is known beforehand. A token costs as much as its word has topics.
 
-What is drawn for a document depends on its words and the seed alone, not on its neighbours: sums
-begin anew with it, and alpha[k] + m[k] is made from its parts, never counted up and down.
+What is drawn for a document depends only on its words and the seed, not on its neighbours: sums
+begin again with it, and alpha[k] + m[k] is made from its parts, never counted up and down.
 `polyaurn.backends.gpu.fold_in` does the same sums in the same order.
 """
 

@@ -2,13 +2,13 @@
 
 Documents are cut into blocks. Given Phi, documents are independent, so that a block
 may be visited word by word: a word's column is then read once for all its tokens in the block,
-while the counts of the block's documents stay in the nearest caches. A document's tokens lie in
+while the counts of the block's documents stay in the nearest caches. A document's tokens are in
 increasing order of word, so that each document is still visited in the order of its tokens, and
 any cut into blocks gives the same bytes.
 
 Of every token a block stores its document's place in the block, two bytes; which of the
 document's tokens it is follows from the order of visits. Blocks belong to shares of the corpus,
-drawn by chance and nested, with which a chain may begin.
+drawn at random and nested, with which a chain may begin.
 """
 
 from itertools import pairwise
@@ -68,24 +68,7 @@ def make_document_layout(corpus: Corpus, n_topics: int, workers: Workers | None 
 def make_layout(
     corpus: Corpus, n_topics: int, workers: Workers | None = None, *, by_word: bool = True
 ) -> Layout:
-    """Derive the layout of a corpus for a number of topics.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents.
-    n_topics : int
-        K.
-    workers : Workers, optional
-        Threads; the calling thread when not given.
-    by_word : bool
-        Whether blocks are visited word by word.
-
-    Returns
-    -------
-    Layout
-        What kernels take in place of the corpus.
-    """
+    """Derive the layout of a corpus; `by_word` says whether blocks are visited word by word."""
     V = corpus.n_words
     documents, blocks, share = cut_documents(corpus, n_topics)
     workers = workers or Workers(1)
@@ -107,20 +90,7 @@ def make_layout(
 
 
 def cut_documents(corpus: Corpus, n_topics: int) -> tuple[U32, I64, U8]:
-    """Cut the documents into blocks, each of one share of the corpus.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents.
-    n_topics : int
-        K.
-
-    Returns
-    -------
-    documents, blocks, share : ndarray
-        As in `Layout`.
-    """
+    """Cut documents into blocks, each of one share of the corpus; return arrays of `Layout`."""
     N = corpus.n_tokens
     if N > MAX_TOKENS:
         raise InputError(
@@ -173,10 +143,10 @@ def _draw_shares(D: int, several: bool) -> U8:
     """Draw for each document the least share of the corpus, in 64ths, that it belongs to."""
     if not several:
         return np.full(D, WHOLE, np.uint8)
-    chance = key(0, 0, Purpose.SHARE)
+    share_key = key(0, 0, Purpose.SHARE)
     shares = np.array((*SHARES, WHOLE))
     least = shares[np.searchsorted(shares, np.arange(WHOLE), side="right")]
-    return least.astype(np.uint8)[below(bits(chance, np.arange(D)), WHOLE)]
+    return least.astype(np.uint8)[below(bits(share_key, np.arange(D)), WHOLE)]
 
 
 def _order(share: U8, window: int) -> U32:

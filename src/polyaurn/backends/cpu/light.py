@@ -1,14 +1,14 @@
-"""LightLDA (Yuan et al.): the collapsed sampler's topics by Metropolis-Hastings, O(1) a proposal.
+"""LightLDA (Yuan et al.): the collapsed sampler's topics by Metropolis-Hastings, O(1) per proposal.
 
 The target is that of `cpu.collapsed`. A step proposes from the document, with weight
 alpha[k] + m[d, k], by looking at another of its tokens, and then from the word, with weight
 (n[k, v] + beta[v]) / (n[k] + sum of beta), from an alias table.
 
-Alias tables are older than the counts. Tables that had been made with the very tokens they are
-used for would bend the law of the chain: what is proposed for a token would depend on where it is.
-So the documents are visited in parts, and the tables for one part are made from the counts of the
-others. Nothing they depend on changes while they are used, and on one thread the chain has the
-posterior as its law, however old they are. On several threads it is approximate, as there.
+Alias tables are older than the counts. Tables that had been made with the very tokens they are used
+for would change the stationary distribution: what is proposed for a token would depend on where it
+is. So the documents are visited in parts, and the tables for one part are made from the counts of
+the others. Nothing they depend on changes while they are used, and on one thread the posterior is
+stationary, however old they are. On several threads it is approximate, as there.
 """
 
 from itertools import pairwise
@@ -20,11 +20,11 @@ from polyaurn.backends.cpu.collapsed_parts import no_counts, topic_totals
 from polyaurn.backends.cpu.counts import count_words, replace_counts
 from polyaurn.backends.cpu.layout import Layout, even_ranges
 from polyaurn.backends.cpu.proposals import (
-    chance_of,
     fill_alias,
     find_topic,
     from_alias,
     from_document,
+    uniform_of,
 )
 from polyaurn.backends.cpu.steps import CollapsedSteps
 from polyaurn.base.arrays import F64, I64, U16, empty
@@ -82,7 +82,7 @@ def draw_z(
 
 
 def _rooms(word_tokens: I64, K: int) -> tuple[I64, I64]:
-    """Return where each word's table of counts lies, and its size.
+    """Return where each word's table of counts begins, and its size.
 
     A table has a place for each topic, or is smaller and hashed: a power of two of places, more
     than the topics a word may have had in the course of a sweep, twice its tokens.
@@ -208,17 +208,17 @@ def _draw_documents(
             lo, hi = first[v], last[v]
             for step in range(steps):
                 c = from_document(
-                    chance_of(key_a, key_b, i, 4 * step), i, begin, end, z, alpha_sums
+                    uniform_of(key_a, key_b, i, 4 * step), i, begin, end, z, alpha_sums
                 )
                 if c != k:
                     slot = _slot(where[v], size[v], table_topic, c, K)
                     f_c = (table_number[slot] + beta_v) / (n_k[c] + beta_all)
-                    if chance_of(key_a, key_b, i, 4 * step + 1) * f < f_c:
+                    if uniform_of(key_a, key_b, i, 4 * step + 1) * f < f_c:
                         k, f, q = c, f_c, -1.0
                         accepted += 1
                 else:
                     accepted += 1
-                u = chance_of(key_a, key_b, i, 4 * step + 2) * (total[v] + beta_v * share_all)
+                u = uniform_of(key_a, key_b, i, 4 * step + 2) * (total[v] + beta_v * share_all)
                 if u < total[v]:
                     j = lo + from_alias(u / total[v], cut[lo:hi], other[lo:hi])
                     c, n_c = np.int64(topic[j]), number[j]
@@ -234,7 +234,7 @@ def _draw_documents(
                 slot = _slot(where[v], size[v], table_topic, c, K)
                 f_c = (table_number[slot] + beta_v) / (n_k[c] + beta_all)
                 now, then = (alpha[k] + m[k]) * f * q_c, (alpha[c] + m[c]) * f_c * q
-                if chance_of(key_a, key_b, i, 4 * step + 3) * now < then:
+                if uniform_of(key_a, key_b, i, 4 * step + 3) * now < then:
                     k, f, q = c, f_c, q_c
                     accepted += 1
             proposed += 2 * steps

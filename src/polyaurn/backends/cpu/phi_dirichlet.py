@@ -21,37 +21,18 @@ from polyaurn.chain.state import Counts, Phi, Priors
 def draw_phi(
     layout: Layout, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Workers
 ) -> Phi:
-    """Draw Phi given the counts (the first step of the paper's Algorithm 1).
-
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    counts : Counts
-        n.
-    priors : Priors
-        alpha, beta.
-    seed, sweep : int
-        Address of the draws.
-    workers : Workers
-        Threads.
-
-    Returns
-    -------
-    Phi
-        Full columns with their alias tables.
-    """
+    """Draw Phi given the counts, the first step of the paper's Algorithm 1."""
     V, K = layout.n_words, layout.n_topics
     ranges = layout.fixed_ranges
-    chance = key(seed, sweep, Purpose.CELL)
+    cell_key = key(seed, sweep, Purpose.CELL)
     mass = empty(V * K, np.float64)
     parts = workers.run(
         _draw_words,
-        [(lo, hi, *counts, priors.beta, K, *chance, mass) for lo, hi in pairwise(ranges)],
+        [(lo, hi, *counts, priors.beta, K, *cell_key, mass) for lo, hi in pairwise(ranges)],
     )
     S = np.sum(parts, axis=0)
     for k in np.flatnonzero(S == 0.0):  # every draw of the row too small to write down
-        logs = log_row(k, *counts, priors.beta, *chance)
+        logs = log_row(k, *counts, priors.beta, *cell_key)
         mass[k::K] = np.exp(logs - logs.max())
         S[k] = mass[k::K].sum()
     first = np.arange(V, dtype=np.int64) * K

@@ -32,33 +32,14 @@ from polyaurn.base.threads import Workers
 from polyaurn.chain.state import Counts, Phi, Priors
 
 MOST_INSERTED = 24  # topics that the prior's balls add to a column; longer lists are sorted
-SPARE = 0.5  # room in columns for topics that a column drawn again may have, a word
+SPARE = 0.5  # spare cells per word, for topics that a column drawn again may have
 REDRAW = 64  # most balls of a redrawn column; more has probability below 1e-20
 
 
 def draw_phi(
     layout: Layout, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Workers
 ) -> Phi:
-    """Draw Phi given the counts (the first step of the paper's Algorithm 2).
-
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    counts : Counts
-        n.
-    priors : Priors
-        alpha, beta.
-    seed, sweep : int
-        Address of the draws.
-    workers : Workers
-        Threads.
-
-    Returns
-    -------
-    Phi
-        Columns with their alias tables.
-    """
+    """Draw Phi given the counts, the first step of the paper's Algorithm 2."""
     columns = draw_masses(layout, counts, priors, seed, sweep, workers)
     return finish_columns(layout, *columns, priors.alpha, workers)
 
@@ -83,10 +64,10 @@ def draw_ball_counts(
 ) -> I32:
     """Draw how many balls of the prior each word receives: Poisson(beta K)."""
     balls = np.empty(layout.n_words, np.int32)
-    chance = key(seed, sweep, Purpose.BALLS)
+    balls_key = key(seed, sweep, Purpose.BALLS)
     workers.run(
         _draw_ball_counts,
-        [(lo, hi, priors.beta, layout.n_topics, *chance, balls) for lo, hi in _pairs(layout)],
+        [(lo, hi, priors.beta, layout.n_topics, *balls_key, balls) for lo, hi in _pairs(layout)],
     )
     return balls
 
@@ -105,7 +86,7 @@ def draw_columns(
         drawn = _draw_into(spare, layout, counts, priors, balls, seed, sweep, workers)
         if drawn is not None:
             return drawn
-    raise AssertionError("no room for the columns of Phi")
+    raise AssertionError("no space for the columns of Phi")
 
 
 def _draw_into(
@@ -118,12 +99,12 @@ def _draw_into(
     sweep: Moment,
     workers: Workers,
 ) -> tuple[I64, I64, U16, F64, F64] | None:
-    """Draw columns with some spare room a word for those drawn again; None where it is short."""
+    """Draw columns, with spare cells for those drawn again; None where these are too few."""
     V, K = layout.n_words, layout.n_topics
     pairs = _pairs(layout)
     length = np.minimum(counts.last - counts.first + balls, K)
-    room = [int(length[lo:hi].sum() + spare * (hi - lo)) + REDRAW for lo, hi in pairs]
-    ends = np.cumsum(room).tolist()
+    sizes = [int(length[lo:hi].sum() + spare * (hi - lo)) + REDRAW for lo, hi in pairs]
+    ends = np.cumsum(sizes).tolist()
     first, last = np.empty(V, np.int64), np.empty(V, np.int64)
     topic, mass = empty(ends[-1], np.uint16), empty(ends[-1], np.float64)
     keys = [key(seed, sweep, p) for p in (Purpose.CELL, Purpose.BALL, Purpose.COLUMN)]
@@ -134,7 +115,7 @@ def _draw_into(
         [
             (*pair, end - size, end, *counts, layout.word_tokens, priors.beta, balls, K,
              *words, *made)
-            for pair, end, size in zip(pairs, ends, room, strict=True)
+            for pair, end, size in zip(pairs, ends, sizes, strict=True)
         ],
     )  # fmt: skip
     S: F64 = np.asarray(np.sum(parts, axis=0), np.float64)
@@ -244,9 +225,9 @@ def _insert(extra, n, k):
     return n + 1
 
 
-def _fill_rows(empty: I64, counts: Counts, beta: F64, K: int, chance: Key) -> tuple[I64, I64]:
+def _fill_rows(empty: I64, counts: Counts, beta: F64, K: int, row_key: Key) -> tuple[I64, I64]:
     """Draw the empty topics again, conditioned on not being empty; return balls (topic, word)."""
-    totals, words = _throw_rows(empty, *counts, K, np.cumsum(beta), *chance)
+    totals, words = _throw_rows(empty, *counts, K, np.cumsum(beta), *row_key)
     return np.repeat(empty, totals), words
 
 
@@ -293,7 +274,7 @@ def _word_of(first, last, topic, number, k, u):
 def _add_balls(
     first: I64, last: I64, topic: U16, mass: F64, k: I64, v: I64
 ) -> tuple[I64, I64, U16, F64]:
-    """Put balls into columns that are already drawn: rare, so simply sorted anew."""
+    """Put balls into columns that are already drawn: rare, so simply sorted again."""
     length = last - first
     old = np.repeat(first - np.cumsum(length) + length, length) + np.arange(length.sum())
     cell = np.concatenate((np.repeat(np.arange(len(first)), length) * 65536 + topic[old],

@@ -7,7 +7,7 @@ from polyaurn.base.compilation import njit
 
 
 @njit(cache=True)
-def chance_of(key_a, key_b, i, draw):
+def uniform_of(key_a, key_b, i, draw):
     """Return a number in [0, 1) for the given draw of token i."""
     return unit(bits(key_a, key_b, (np.uint64(draw) << np.uint64(32)) + np.uint64(i)))
 
@@ -16,18 +16,8 @@ def chance_of(key_a, key_b, i, draw):
 def from_document(u, i, begin, end, z, alpha_sums):
     """Propose a topic with weight alpha + m: another token's, or one of the prior.
 
-    Parameters
-    ----------
-    u : float
-        In [0, 1).
-    i : int
-        The token, which is left out of m.
-    begin, end : int
-        The document's tokens.
-    z : ndarray of uint16
-        Topics as they are now.
-    alpha_sums : ndarray of float64
-        Running sums of alpha.
+    Token i of ``[begin, end)`` is left out of m; u is in [0, 1), alpha_sums are running sums of
+    alpha.
     """
     others = end - begin - 1
     u *= others + alpha_sums[-1]
@@ -40,21 +30,10 @@ def from_document(u, i, begin, end, z, alpha_sums):
 
 @njit(cache=True)
 def fill_alias(weight, total, cut, other, todo):
-    """Make Walker's alias table of some weights, after Vose.
+    """Write Walker's alias table of some weights to `cut` and `other`, after Vose.
 
-    A place j is drawn uniformly and kept with probability cut[j], else other[j] is taken.
-
-    Parameters
-    ----------
-    weight : ndarray of float64
-        What to draw in proportion to.
-    total : float
-        Their sum.
-    cut, other : ndarray
-        The table, written here.
-    todo : ndarray of int64
-        Room for as many places as there are weights: small ones from the left, large ones from
-        the right.
+    A place j is drawn uniformly and kept with probability cut[j], else other[j] is taken. `todo` is
+    scratch of as many places: small weights from the left, large ones from the right.
     """
     n = len(weight)
     small, large = 0, n

@@ -18,27 +18,15 @@ _PIECE = 1 << 20  # tokens drawn at a time, to keep memory small
 
 
 def uniform_topics(layout: Any, seed: int, blocks: I64 | None = None) -> U16:
-    """Draw first topics uniformly.
+    """Draw first topics uniformly; tokens of blocks that are not given have NO_TOPIC.
 
-    Parameters
-    ----------
-    layout : Layout
-        The corpus; only its sizes and blocks are read.
-    seed : int
-        Address of the draws.
-    blocks : ndarray of int64, optional
-        The blocks of documents to begin with; all when not given.
-
-    Returns
-    -------
-    ndarray of uint16
-        One topic for each token, NO_TOPIC in other blocks.
+    Only sizes and blocks of the layout are read.
     """
     z = np.empty(len(layout.word), np.uint16)
-    chance = key(seed, 0, Purpose.START)
+    start_key = key(seed, 0, Purpose.START)
     for lo in range(0, len(z), _PIECE):
         index = np.arange(lo, min(lo + _PIECE, len(z)))
-        z[lo : lo + _PIECE] = below(bits(chance, index), layout.n_topics)
+        z[lo : lo + _PIECE] = below(bits(start_key, index), layout.n_topics)
     if blocks is not None:
         clear_other_blocks(layout, z, blocks)
     return z
@@ -49,36 +37,19 @@ def enter(
 ) -> U16:
     """Give tokens without a topic one drawn from the prior's part of Phi, alpha[k] phi[k, v].
 
-    Parameters
-    ----------
-    layout : Layout
-        The corpus.
-    z : ndarray of uint16
-        Topics, left as they are.
-    phi : Phi
-        Drawn for this sweep from the documents that are in.
-    seed, sweep : int
-        Address of the draws.
-    workers : Workers
-        Threads.
-    blocks : ndarray of int64
-        The blocks of documents that should be in.
-
-    Returns
-    -------
-    ndarray of uint16
-        Topics; tokens of these blocks all have one.
+    Phi was drawn for this sweep from the documents that are in. Tokens of the given blocks all have
+    a topic afterwards.
     """
     new = z.copy()
     shared = (layout.doc_ptr, new, phi.first, phi.last, phi.topic, phi.prior)
-    chance = key(seed, sweep, Purpose.ENTER)
+    enter_key = key(seed, sweep, Purpose.ENTER)
 
     def join(b: int) -> None:
         documents, *runs = block_of(layout, b)
         if len(runs[0]):
-            _enter_block(documents, *runs, *shared, *chance)
+            _enter_block(documents, *runs, *shared, *enter_key)
         else:
-            _enter_documents(documents, layout.word, *shared, *chance)
+            _enter_documents(documents, layout.word, *shared, *enter_key)
 
     workers.run(join, [(b,) for b in blocks])
     return new

@@ -12,12 +12,10 @@ from polyaurn.base.compilation import njit
 
 
 @njit(nogil=True, cache=True)
-def draw_documents(
-    documents, word, doc_ptr, z, new, tally,
-    first, last, topic, weight, prior, sigma_a, row, dense, rank,
-    K, z_a, z_b, prior_a, prior_b,
-):  # fmt: skip
+def draw_documents(documents, word, doc_ptr, z, new, tally, phi, K, z_key, prior_key):
     """Draw topics of some documents, one after another; return the work."""
+    first, last, topic, weight = phi.first, phi.last, phi.topic, phi.weight
+    prior, sigma_a, row, dense = phi.prior, phi.sigma_a, phi.row, phi.dense
     m = np.zeros(K, np.uint32)  # topics of the document, by topic
     topics = np.empty(K + 1, np.uint16)  # those with m > 0 (and the one left), increasing
     running = np.empty(K + 1, np.uint64)  # running sums of the walk
@@ -55,7 +53,7 @@ def draw_documents(
                         s += np.uint64(weight[at]) * np.uint64(m[k])
                     running[j] = s
             sigma_b = np.float64(s)
-            u = unit(bits(z_a, z_b, i)) * (sigma_b + sigma_a[v])
+            u = unit(bits(z_key.a, z_key.b, i)) * (sigma_b + sigma_a[v])
             if u < sigma_b:
                 goal = min(np.uint64(u), s - np.uint64(1))
                 place = np.uint64(0)
@@ -66,7 +64,7 @@ def draw_documents(
                 else:
                     j = start + np.searchsorted(topic[start : last[v]], topics[place])
             else:
-                u = unit(bits(prior_a, prior_b, i))
+                u = unit(bits(prior_key.a, prior_key.b, i))
                 j = start + np.int64(from_prior(prior, np.uint64(start), K_v, u))
             k = topic[j]
             tally[j] += np.int32(1)

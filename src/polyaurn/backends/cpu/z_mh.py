@@ -18,7 +18,7 @@ import numpy as np
 from polyaurn.backends.cpu.columns import from_prior
 from polyaurn.backends.cpu.counts import draw_and_count
 from polyaurn.backends.cpu.layout import Layout, block_of
-from polyaurn.backends.cpu.proposals import chance_of, find_topic, from_document
+from polyaurn.backends.cpu.proposals import find_topic, from_document, uniform_of
 from polyaurn.base.arrays import I32, I64, U16
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Moment, Purpose, key
@@ -39,7 +39,7 @@ def draw_z(
     *,
     mh_steps: int,
 ) -> tuple[U16, Counts, Work]:
-    """Move topics given Phi by Metropolis-Hastings, `mh_steps` pairs of proposals a token."""
+    """Move topics given Phi by Metropolis-Hastings, `mh_steps` pairs of proposals per token."""
     new = into if into is not None else z.copy()
     todo = np.arange(len(layout.blocks) - 1) if blocks is None else blocks
     address = key(seed, sweep, Purpose.Z)
@@ -78,21 +78,21 @@ def _draw_documents(
             j = find_topic(topic, first[v], last[v], k)  # the topic's place in the column
             w = weight[j] if j >= 0 else np.uint32(0)
             for step in range(steps):
-                u = chance_of(key_a, key_b, i, 4 * step)
+                u = uniform_of(key_a, key_b, i, 4 * step)
                 other = first[v] + np.int64(from_prior(prior, start, K_v, u))
                 c = np.int64(topic[other])
                 ratio = (alpha[c] + m[c]) * alpha[k] / ((alpha[k] + m[k]) * alpha[c])
-                if w == 0 or c == k or chance_of(key_a, key_b, i, 4 * step + 1) < ratio:
+                if w == 0 or c == k or uniform_of(key_a, key_b, i, 4 * step + 1) < ratio:
                     k, j, w = c, other, weight[other]
                     accepted += 1
                 c = from_document(
-                    chance_of(key_a, key_b, i, 4 * step + 2), i, begin, end, new, alpha_sums
+                    uniform_of(key_a, key_b, i, 4 * step + 2), i, begin, end, new, alpha_sums
                 )
                 if c == k:
                     accepted += 1
                     continue
                 other = find_topic(topic, first[v], last[v], c)
-                if other >= 0 and chance_of(key_a, key_b, i, 4 * step + 3) * w < weight[other]:
+                if other >= 0 and uniform_of(key_a, key_b, i, 4 * step + 3) * w < weight[other]:
                     k, j, w = c, other, weight[other]
                     accepted += 1
             proposed += 2 * steps

@@ -31,7 +31,7 @@ class Shape(NamedTuple):
     """How a bucket is launched."""
 
     room: int  # entries of a lane's stretch
-    batch: int  # of which the weights are asked for at once
+    batch: int  # of which the weights are requested at once
     block: int  # threads
 
     @property
@@ -42,20 +42,9 @@ class Shape(NamedTuple):
 
 
 def shape_for(n_listed: int, longest: int, log_lanes: int, n_topics: int, dense: bool) -> Shape:
-    """Return the shape of a launch.
+    """Return the shape of a launch for documents of up to so many tokens.
 
-    Parameters
-    ----------
-    n_listed : int
-        Topics of the document that has most; there is room for some more.
-    longest : int
-        Tokens of the longest document.
-    log_lanes : int
-        Of a group.
-    n_topics : int
-        K.
-    dense : bool
-        Whether rows of Phi are dense.
+    Lists get space for some more topics than `n_listed`, the most that a document has.
     """
     entries = min(n_listed + n_listed // 16 + 4, longest, n_topics)
     room = -(-entries // (1 << log_lanes)) + 1
@@ -72,21 +61,9 @@ def lanes_for(longest: int, n_topics: int) -> int:
 
 
 def make_buckets(lengths: I64, n_topics: int) -> tuple[list[Bucket], int]:
-    """Cut documents, from the longest to the shortest, into buckets.
+    """Cut documents into buckets; also return how many come first that are too long for `z_short`.
 
-    Parameters
-    ----------
-    lengths : ndarray of int64
-        Tokens of the documents, falling.
-    n_topics : int
-        K.
-
-    Returns
-    -------
-    buckets : list of Bucket
-        Of documents short enough for `z_short`; those without tokens are in none.
-    n_long : int
-        How many come first that are too long.
+    Lengths are in decreasing order. Documents without tokens are in no bucket.
     """
     n_long = int(np.searchsorted(-lengths, -LONGEST, side="left"))
     buckets = []

@@ -6,8 +6,8 @@ each of as many equal parts of the total as the column is long where the walk al
 begins, so that the walk takes a step or two whatever the length. The number that says it has the
 topic of its own place in its upper half, which is near and wanted next.
 
-Weights lie in dense rows of K, or packed in the order of columns, in which case each word has for
-every 32 topics a 64-bit number: which of them it has, and where the first of those lies.
+Weights are stored in dense rows of K, or packed in the order of columns, in which case each word
+has for every 32 topics a 64-bit number: which of them it has, and where the first of those is.
 """
 
 from numba import float64, int32, int64, uint32, uint64
@@ -42,7 +42,7 @@ def packed_weight(entry, e, weight):
 
 @device_function
 def guide_place(goal, factor, length):
-    """Return which part of the total a goal lies in: the same where guides are made and read."""
+    """Return which part of the total a goal is in: the same where guides are made and read."""
     return min(int32(float64(goal) * factor), int32(length - int32(1)))
 
 

@@ -1,15 +1,15 @@
 """New documents against topics that stay as they are, on the GPU: a warp for each.
 
-The kernels do what `polyaurn.backends.cpu.fold_in` does, literally: the same draws at the same
+The kernels do what `polyaurn.backends.cpu.fold_in` does: the same draws at the same
 addresses, and the same sums in the same order, one addend after another, each product and sum
-rounded by itself. They therefore need no twin, and give the CPU's bytes. What lanes share out is
-fetching the addends, and looking where a running sum passes.
+rounded by itself, so that they give the CPU's bytes. Lanes share fetching the addends, and
+looking where a running sum passes.
 
 Warps take documents from a queue, longest first, so that long ones do not begin last; for
 left-to-right they take the particles of documents, which know nothing of each other. Each warp has
 a row of K places for its document's counts. A token takes as many additions in turn as its word
 has topics: a single very long document is as slow as one warp is. Indices are unsigned where it
-matters, which spares the question whether they count from the end.
+matters, so that numba does not check whether they count from the end.
 """
 
 from numba import float64, int32, int64, uint16, uint32, uint64

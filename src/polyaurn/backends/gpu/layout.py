@@ -1,9 +1,9 @@
 """The corpus on the GPU: whole where it fits, else in chunks of documents that come and go.
 
 A token takes 10 bytes: its word, its topic, and its share of the list of its document's topics.
-Where the device has no room for all, words and topics stay in the computer's own memory, and two
+Where not all of it fits, words and topics stay in the computer's own memory, and two
 chunks at a time are on the device: one is drawn while the other is copied. Lists are then made
-anew each time.
+again each time.
 """
 
 from collections.abc import Callable
@@ -94,7 +94,7 @@ class Layout:
         return total
 
     def _model_bytes(self, full_columns: bool) -> int:
-        """Return about how much memory counts and Phi take, and refuse what cannot be held."""
+        """Return about how much memory counts and Phi take, and reject what cannot be held."""
         V, K = self.n_words, self.n_topics
         N = len(self.word)
         if self.dense and V * K > MOST_CELLS:
@@ -106,7 +106,7 @@ class Layout:
         mass = 8 if full_columns else 4
         size = 4 * V * K + nonzeros * (mass + 14) + 40 * V
         size += 4 * V * K if self.dense else 4 * nonzeros + 8 * V * self.width
-        size += size // 20  # rooms are made a little larger than they need be
+        size += size // 20  # buffers are made a little larger than needed
         size += _DOCUMENT_BYTES * (len(self.doc_ptr) - 1) + min(SCRATCH_BYTES, 4 * V * K)
         if np.diff(self.doc_ptr).max(initial=0) > LONGEST:
             size += LONG_BYTES
@@ -147,7 +147,7 @@ class Layout:
         chunk.listed = toolkit.hand(xp.empty(n_documents, np.uint16))
 
     def _make_slots(self) -> None:
-        """Make room on the device for two chunks, and pinned memory for all words and topics."""
+        """Allocate two chunks on the device, and pinned memory for all words and topics."""
         tokens = max(chunk.end - chunk.begin for chunk in self.chunks)
         self._pinned_word = _pinned(self.word)
         self._host_z = _pinned(np.zeros(len(self.word), np.uint16))
@@ -210,10 +210,10 @@ class Layout:
             toolkit.wait_for(0)  # kernels of other streams will read it
         return chunk.visits[name]
 
-    # Topics and room
+    # Topics and buffers
 
     def forget_lists(self) -> None:
-        """Have lists made anew, since topics were changed by something else than a sweep."""
+        """Have lists made again, since something other than a sweep changed topics."""
         self.listed.clear()
         self.most_listed.clear()
 
@@ -243,7 +243,7 @@ class Layout:
         return toolkit.hand(toolkit.array_module().array(np.ascontiguousarray(array)))
 
     def constant(self, name: str, array: Any) -> Any:
-        """Return the copy on the device of an array that seldom changes."""
+        """Return the copy on the device of an array that rarely changes."""
         kept = self.constants.get(name)
         if kept is None or kept[0] is not array:
             self.constants[name] = kept = (array, self.put(np.ravel(array)))
@@ -273,7 +273,7 @@ def _pinned(array: Any) -> Any:
     except Exception as error:
         raise InputError(
             f"The corpus does not fit into the GPU's memory; to stream it, {array.nbytes:,} bytes "
-            "of the computer's memory must be locked, which was refused. Use device='cpu'."
+            "of the computer's memory must be locked, which failed. Use device='cpu'."
         ) from error
     found[:] = array
     return found

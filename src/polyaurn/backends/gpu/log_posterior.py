@@ -104,22 +104,7 @@ def score_words(n, n_words, K, beta, out):
 
 
 def log_posterior(layout: Layout, state: State, priors: Priors) -> float:
-    """Return log p(w, z), Theta and Phi integrated out.
-
-    Parameters
-    ----------
-    layout : Layout
-        The corpus on the device.
-    state : State
-        Topics and counts, on the device.
-    priors : Priors
-        alpha, beta.
-
-    Returns
-    -------
-    float
-        In nats, for the whole corpus.
-    """
+    """Return log p(w, z) of the whole corpus in nats, Theta and Phi integrated out."""
     xp, (V, K) = toolkit.array_module(), (layout.n_words, layout.n_topics)
     alpha = layout.put(priors.alpha)
     beta = layout.constant("beta", priors.beta)

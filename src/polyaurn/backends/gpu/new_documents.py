@@ -34,11 +34,11 @@ def mean_counts(
     parts = []
     burn_in, kept = sweeps
     tokens, K = np.diff(doc_ptr), len(topics.alpha)
-    room = np.minimum(tokens * kept, K)
-    device = _Device(topics, len(tokens), 6 * tokens + 10 * room + 28, (*_STATE, np.int64))
+    most_topics = np.minimum(tokens * kept, K)
+    device = _Device(topics, len(tokens), 6 * tokens + 10 * most_topics + 28, (*_STATE, np.int64))
     for lo, hi in device.batches:
         order, n, ptr, words = device.bring(doc_ptr, word, lo, hi)
-        size = int(room[lo:hi].sum())
+        size = int(most_topics[lo:hi].sum())
         queue = device.empty(2, np.uint64, zeros=True)
         begins, lengths = device.empty(n, np.int64), device.empty(n, np.int64)
         found, sums = device.empty(size, np.uint16), device.empty(size, np.int64)

@@ -2,7 +2,7 @@
 
 Kernels are written in Python with numba-cuda; CuPy holds arrays and does device-wide sums. Both
 come with ``pip install polyaurn[gpu]``. Importing this module needs numba-cuda, but neither a GPU
-nor a driver, so that kernels can be compiled and looked at anywhere.
+nor a driver, so that kernels can be compiled and examined anywhere.
 """
 
 import os
@@ -58,7 +58,7 @@ def array_module() -> Any:
 
 
 def hand(array: Any) -> Any:
-    """Return an array in the form that kernels take without looking at it again each time."""
+    """Return an array in the form that kernels take without checks each time."""
     return array if SIMULATED else cuda.as_cuda_array(array, sync=False)
 
 
@@ -100,13 +100,13 @@ def device_name() -> str:
 
 
 def synchronise() -> None:
-    """Wait until the device has done what it was told."""
+    """Wait until the device has finished all work."""
     if not SIMULATED:
         cupy().cuda.runtime.deviceSynchronize()
 
 
 def wait_for(stream: Any) -> None:
-    """Wait for one stream of work, while others go on; 0 is the one that CuPy works in."""
+    """Wait for one stream of work, while others continue; 0 is the one that CuPy works in."""
     if SIMULATED:
         return
     if isinstance(stream, int):

@@ -1,7 +1,7 @@
 """The z step for documents of more tokens: a warp each, counts by topic, along the word's column.
 
 A long document has many topics, so that a word's column is the shorter list. Counts m of all topics
-lie in global memory, a row of K for each such document.
+are stored in global memory, a row of K for each such document.
 """
 
 from functools import cache

@@ -1,22 +1,22 @@
 """The z step for documents of up to 2,048 tokens: a few lanes of a warp draw each document.
 
-A document's topics lie in shared memory as a list of (topic, count), in increasing order of topic:
-each lane holds a stretch of it, so that a stretch's sum, then a running sum over the lanes, then a
-walk inside one stretch find the same topic that the CPU finds. A topic that enters the document
-goes into the stretch where it belongs; one that leaves stays with a count of 0 until its place is
-needed. Stretches are made even again when one has grown. Weights of a stretch's first entries are
-kept beside it for the walk. Lists are kept in global memory between sweeps.
+A document's topics are stored in shared memory as a list of (topic, count), in increasing order of
+topic: each lane holds a stretch of it, so that a stretch's sum, then a running sum over the lanes,
+then a walk inside one stretch find the same topic that the CPU finds. A topic that enters the
+document goes into the stretch where it belongs; one that leaves stays with a count of 0 until its
+place is needed. Stretches are made even again when one has grown. Weights of a stretch's first
+entries are kept beside it for the walk. Lists are kept in global memory between sweeps.
 
-What shared memory takes, the cache lacks. So there is room for somewhat more topics than documents
-of the launch have when it begins; a document that needs more stops there, and another launch goes
-on with it.
+Shared memory is taken from the cache. Stretches therefore have space for somewhat more topics than
+documents of the launch have when it begins; a document that needs more stops there, and another
+launch resumes it.
 
 Groups of lanes stay together: every lane of a warp takes part in every vote and exchange, whether
 its document has ended or not.
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import float64, int32, int64, uint16, uint32, uint64
 
@@ -30,12 +30,23 @@ NOWHERE = 0xFFFFFFFF
 NOTHING = TOPIC  # an entry of no topic, with a count of 0
 
 
+class Stretch(NamedTuple):
+    """A lane's part of its document's list: where it is in the block's shared memory."""
+
+    memory: Any
+    at: Any  # its first entry
+    stride: Any  # from an entry to the next one
+    kept: Any  # from one of the first entries to its weight
+    kept_end: Any  # where those end that have their weights kept
+
+
 @device_function
-def load_list(mine, stride, at, lists, begin, K_d, place, lanes, rows):
+def load_list(stretch, lists, begin, K_d, place, lanes, capacity):
     """Give each lane an even stretch of a document's list; return its length.
 
-    Its memory has room for so many rows of entries; those it does not use are of no topic.
+    Entries up to the capacity that it does not use are of no topic.
     """
+    mine, at, stride = stretch.memory, stretch.at, stretch.stride
     size = int32(K_d // lanes)
     more = int32(K_d - size * lanes)
     low = int32(place * size + min(place, more))
@@ -44,14 +55,15 @@ def load_list(mine, stride, at, lists, begin, K_d, place, lanes, rows):
         length = int32(size + int32(1))
     for r in range(length):
         mine[uint32(at + uint32(r) * stride)] = lists[uint64(begin + int64(low + int32(r)))]
-    for r in range(length, rows):
+    for r in range(length, capacity):
         mine[uint32(at + uint32(r) * stride)] = uint32(NOTHING)
     return length
 
 
 @device_function
-def store_list(mine, stride, at, lists, begin, length, place, lanes, last):
+def store_list(stretch, lists, begin, length, place, lanes, last):
     """Write a document's list without topics that left; return how many are there."""
+    mine, at, stride = stretch.memory, stretch.at, stretch.stride
     kept = int32(0)
     for r in range(length):
         kept = int32(kept + int32(mine[uint32(at + uint32(r) * stride)] >= uint32(ONE)))
@@ -63,6 +75,14 @@ def store_list(mine, stride, at, lists, begin, length, place, lanes, last):
             lists[uint64(to)] = e
             to += int64(1)
     return int32(cuda.shfl_sync(FULL, int32(until), last))
+
+
+@device_function
+def make_even(stretch, lists, begin, length, place, lanes, last, capacity):
+    """Share a list out evenly again; return how many topics it has and this lane's length."""
+    size = store_list(stretch, lists, begin, length, place, lanes, last)
+    cuda.syncwarp(FULL)
+    return size, load_list(stretch, lists, begin, size, place, lanes, capacity)
 
 
 @device_function
@@ -78,8 +98,85 @@ def product(e, w):
 
 
 @device_function
-def enter_topic(mine, stride, at, length, k):
+def sum_stretch(stretch, length, old, row, dense, rows, weight, scratch, batch, block):
+    """Return the sum of a stretch's weights without the token itself, and where its topic is.
+
+    Entries are taken in batches, whose weights are all requested before the first is used; those
+    of the first entries are kept for the walk. The topic is NOWHERE when other lanes have it.
+    """
+    mine, kept = stretch.memory, stretch.kept
+    entries, weights, row_entries = scratch
+    s = uint64(0)
+    own = uint32(NOWHERE)
+    p = stretch.at
+    end = uint32(stretch.at + uint32(length) * stretch.stride)
+    while p < end:
+        for j in range(batch):
+            e = mine[uint64(uint64(p) + uint64(j * block))]
+            if uint32(e & uint32(TOPIC)) == old:
+                own = uint32(p + uint32(j * block))
+                e = uint32(e - uint32(ONE))
+            entries[j] = e
+        some = uint64(0)
+        for j in range(batch):
+            weights[j] = uint32(0)
+            row_entries[j] = uint64(0)
+            if entries[j] >= uint32(ONE):
+                if dense:
+                    weights[j] = weight_of(True, row, entries[j], rows, weight)
+                else:
+                    row_entries[j] = row_entry(row, entries[j], rows)
+            some |= uint64(row_entries[j])
+        if not dense and some != uint64(0):
+            for j in range(batch):
+                weights[j] = packed_weight(row_entries[j], entries[j], weight)
+        some = uint64(0)
+        for j in range(batch):
+            some |= uint64(weights[j])
+            if p < stretch.kept_end:
+                mine[uint64(uint64(uint32(p + kept)) + uint64(j * block))] = weights[j]
+        if some != uint64(0):
+            for j in range(batch):
+                s += product(entries[j], weights[j])
+        p = uint32(p + uint32(batch) * stretch.stride)
+    return s, own
+
+
+@device_function
+def walk_stretch(stretch, so_far, goal, row, dense, rows, weight):
+    """Count a token for the entry at which the sum passes a goal; return its topic."""
+    mine, stride = stretch.memory, stretch.stride
+    p, q = stretch.at, uint32(stretch.at + stretch.kept)
+    e = mine[p]
+    so_far = uint64(so_far + product(e, mine[q]))
+    while so_far <= goal and uint32(p + stride) < stretch.kept_end:
+        p, q = uint32(p + stride), uint32(q + stride)
+        e = mine[p]
+        so_far += product(e, mine[q])
+    while so_far <= goal:
+        p = uint32(p + stride)
+        e = mine[p]
+        so_far += product(e, weight_of(dense, row, e, rows, weight))
+    mine[p] = uint32(e + uint32(ONE))
+    return uint32(e & uint32(TOPIC))
+
+
+@device_function
+def owner_of(k, stretch, length, leader, us):
+    """Return the lane in whose stretch a topic belongs."""
+    begins = length > int32(0)
+    if begins:
+        begins = uint32(stretch.memory[stretch.at] & uint32(TOPIC)) <= k
+    below = uint32(votes(begins) & us)
+    if below != uint32(0):
+        return int32(int32(31) - int32(cuda.clz(int32(below))))
+    return leader
+
+
+@device_function
+def enter_topic(stretch, length, k):
     """Count a topic in a stretch, putting it in its place when it is new; return the length."""
+    mine, at, stride = stretch.memory, stretch.at, stretch.stride
     p = at
     end = uint32(at + uint32(length) * stride)
     gap = uint32(NOWHERE)  # the last place before with a count of 0
@@ -112,14 +209,23 @@ def enter_topic(mine, stride, at, length, k):
     return int32(length + int32(1))
 
 
+@device_function
+def stop(d, done, K_d, ahead, progress, stopped, work):
+    """Leave a document to the launch that resumes it, after so many tokens.
+
+    It had K_d topics when the sweep began, and the work of some tokens ahead is already counted.
+    """
+    progress[d] = uint32(uint32(done) | (uint32(K_d) << uint32(12)) | (uint32(ahead) << uint32(24)))
+    stopped[uint32(cuda.atomic.add(work, 1, uint64(1)))] = d
+
+
 @cache
 def z_short(log_lanes: int, dense: bool, block: int, batch: int, resumes: bool = False) -> Any:
     """Return the kernel for groups of 2**log_lanes lanes in blocks of so many threads.
 
-    Rows of Phi are dense or bitmaps; of a batch of entries, weights are asked for at once.
-
-    One that resumes goes on with documents whose list found no room (they are few), each where
-    it stopped; its groups are whole warps.
+    Rows of Phi are dense or bitmaps; weights of a batch of entries are requested at once. A kernel
+    that resumes continues documents whose lists became too long (they are few), each where it
+    stopped; its groups are whole warps.
     """
     assert not resumes or log_lanes == WARP
     lanes = 1 << log_lanes
@@ -150,10 +256,9 @@ def z_short(log_lanes: int, dense: bool, block: int, batch: int, resumes: bool =
             begin = doc_ptr[d]
             N_d = int32(doc_ptr[uint32(d + uint32(1))] - begin)
             K_d = int32(listed[d])
-        if not resumes and K_d > int32(lanes) * int32(room - int32(1)):  # no room to begin with
+        if not resumes and K_d > int32(lanes) * int32(room - int32(1)):  # too many to begin with
             if place == int32(0):
-                progress[d] = uint32(uint32(K_d) << uint32(12))
-                stopped[uint32(cuda.atomic.add(work, 1, uint64(1)))] = d
+                stop(d, int32(0), K_d, int32(0), progress, stopped, work)
             N_d, K_d = int32(0), int32(0)
         K_d_begun, b, counted = K_d, int32(0), int32(0)  # tokens whose work is counted
         if resumes and N_d > int32(0):
@@ -163,17 +268,16 @@ def z_short(log_lanes: int, dense: bool, block: int, batch: int, resumes: bool =
         capacity = round_up(int32(room), int32(batch))  # whole batches of entries
         kept = uint32(uint32(capacity) * stride)  # from an entry to its weight, for the first ones
         kept_end = uint32(at + uint32(batch) * stride)
+        stretch = Stretch(mine, at, stride, kept, kept_end)
         longest = most_of_warp(N_d)
-        c = load_list(mine, stride, at, lists, begin, K_d, place, int32(lanes), capacity)
+        c = load_list(stretch, lists, begin, K_d, place, int32(lanes), capacity)
         even = int32(round_up(most_of_warp(c), int32(batch)))
         entries, weights = cuda.local.array(batch, uint32), cuda.local.array(batch, uint32)
-        row_entries = cuda.local.array(batch, uint64)
+        scratch = (entries, weights, cuda.local.array(batch, uint64))
         steps = uint32(0)
         while b < longest:
             if votes(c > even) != uint32(0):  # longer walks than there need be: make all even
-                size = store_list(mine, stride, at, lists, begin, c, place, int32(lanes), last)
-                cuda.syncwarp(FULL)
-                c = load_list(mine, stride, at, lists, begin, size, place, int32(lanes), capacity)
+                size, c = make_even(stretch, lists, begin, c, place, int32(lanes), last, capacity)
                 even = int32(round_up(most_of_warp(c), int32(batch)))
             # Each lane reads a token, and draws the topic it takes if it takes the prior's.
             i = uint64(begin + int64(b + place))
@@ -199,41 +303,10 @@ def z_short(log_lanes: int, dense: bool, block: int, batch: int, resumes: bool =
                 alive = int32(b + turn) < N_d
                 row, topics = mine[uint32(tokens + slot)], mine[uint32(tokens + slot + uint32(1))]
                 old = uint32(topics & uint32(TOPIC))
-                s = uint64(0)
-                own = uint32(NOWHERE)
-                p = at
-                end = at
-                if alive:
-                    end = uint32(at + uint32(c) * stride)
-                while p < end:
-                    for j in range(batch):
-                        e = mine[uint64(uint64(p) + uint64(j * block))]
-                        if uint32(e & uint32(TOPIC)) == old:
-                            own = uint32(p + uint32(j * block))
-                            e = uint32(e - uint32(ONE))
-                        entries[j] = e
-                    some = uint64(0)
-                    for j in range(batch):  # all are asked for before the first is used
-                        weights[j] = uint32(0)
-                        row_entries[j] = uint64(0)
-                        if entries[j] >= uint32(ONE):
-                            if dense:
-                                weights[j] = weight_of(True, row, entries[j], rows, weight)
-                            else:
-                                row_entries[j] = row_entry(row, entries[j], rows)
-                        some |= uint64(row_entries[j])
-                    if not dense and some != uint64(0):
-                        for j in range(batch):
-                            weights[j] = packed_weight(row_entries[j], entries[j], weight)
-                    some = uint64(0)
-                    for j in range(batch):
-                        some |= uint64(weights[j])
-                        if p < kept_end:  # the walk will need it again
-                            mine[uint64(uint64(uint32(p + kept)) + uint64(j * block))] = weights[j]
-                    if some != uint64(0):
-                        for j in range(batch):
-                            s += product(entries[j], weights[j])
-                    p = uint32(p + uint32(batch) * stride)
+                s, own = sum_stretch(
+                    stretch, c if alive else int32(0), old, row, dense, rows, weight, scratch,
+                    batch, block,
+                )  # fmt: skip
                 if own != uint32(NOWHERE):
                     mine[own] = uint32(mine[own] - uint32(ONE))
                 until = running_sum(s, place, int32(lanes))
@@ -248,50 +321,23 @@ def z_short(log_lanes: int, dense: bool, block: int, batch: int, resumes: bool =
                     chosen = int32(int32(cuda.ffs(int32(passed))) - int32(1))
                 found = uint32(topics >> uint32(16))
                 if alive and of_document and lane == chosen:
-                    p, q = at, uint32(at + kept)
-                    e = mine[p]
-                    so_far = uint64(uint64(until - s) + product(e, mine[q]))
-                    while so_far <= goal and uint32(p + stride) < kept_end:
-                        p, q = uint32(p + stride), uint32(q + stride)
-                        e = mine[p]
-                        so_far += product(e, mine[q])
-                    while so_far <= goal:
-                        p = uint32(p + stride)
-                        e = mine[p]
-                        so_far += product(e, weight_of(dense, row, e, rows, weight))
-                    mine[p] = uint32(e + uint32(ONE))
-                    found = uint32(e & uint32(TOPIC))
+                    found = walk_stretch(stretch, uint64(until - s), goal, row, dense, rows, weight)
                     mine[uint32(tokens + slot + uint32(1))] = uint32(old | (found << uint32(16)))
                 enters = alive and not of_document
                 if votes(enters) != uint32(0):
-                    begins = c > int32(0)
-                    if begins:
-                        begins = uint32(mine[at] & uint32(TOPIC)) <= found
-                    below = uint32(votes(begins) & us)
-                    owner = leader
-                    if below != uint32(0):
-                        owner = int32(int32(31) - int32(cuda.clz(int32(below))))
+                    owner = owner_of(found, stretch, c, leader, us)
                     if enters and lane == owner:
-                        c = enter_topic(mine, stride, at, c, found)
+                        c = enter_topic(stretch, c, found)
                     if votes(c >= room) != uint32(0):  # a stretch is full
-                        size = store_list(
-                            mine, stride, at, lists, begin, c, place, int32(lanes), last
-                        )
-                        cuda.syncwarp(FULL)
-                        c = load_list(
-                            mine, stride, at, lists, begin, size, place, int32(lanes), capacity
+                        size, c = make_even(
+                            stretch, lists, begin, c, place, int32(lanes), last, capacity
                         )
                         if alive and size > int32(lanes) * int32(room - int32(1)):
                             done_until = int32(b + turn + int32(1))  # all are full
                             ahead = int32(min(N_d, int32(b + int32(lanes))) - done_until)
-                            N_d = done_until  # another launch goes on
+                            N_d = done_until
                             if place == int32(0):
-                                progress[d] = uint32(
-                                    uint32(N_d)
-                                    | (uint32(K_d_begun) << uint32(12))
-                                    | (uint32(ahead) << uint32(24))
-                                )
-                                stopped[uint32(cuda.atomic.add(work, 1, uint64(1)))] = d
+                                stop(d, N_d, K_d_begun, ahead, progress, stopped, work)
                 turn = int32(turn + int32(1))
                 slot = uint32(slot + groups * uint32(2))
             cuda.syncwarp(FULL)
@@ -307,7 +353,7 @@ def z_short(log_lanes: int, dense: bool, block: int, batch: int, resumes: bool =
                     cuda.atomic.add(n, uint64(cell + uint64(new)), uint32(1))
             cuda.syncwarp(FULL)
             b = int32(b + int32(lanes))
-        size = store_list(mine, stride, at, lists, begin, c, place, int32(lanes), last)
+        size = store_list(stretch, lists, begin, c, place, int32(lanes), last)
         if N_d > int32(0) and place == int32(0):
             listed[d] = uint16(size)
         total, most = sum_of_warp(steps), most_of_warp(size)
