@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyaurn.base.threads import Workers
-from polyaurn.chain.state import Priors, State, on_host, pseudo_at, pseudo_sizes, topic_word_matrix
+from polyaurn.chain.state import Priors, State, on_host, pseudo_sizes
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.text import document_frequency
 
@@ -38,7 +38,11 @@ def log_posterior(
         In nats, for the whole corpus.
     """
     from polyaurn.backends.cpu.layout import LEAST_BLOCK, WORD_RANGES, even_ranges
-    from polyaurn.backends.cpu.log_posterior import score_documents, score_words
+    from polyaurn.backends.cpu.log_posterior import (
+        gain_of_pseudo_counts,
+        score_documents,
+        score_words,
+    )
 
     state = on_host(state._replace(phi=None))
     workers = workers or Workers(1)
@@ -62,19 +66,6 @@ def log_posterior(
     if priors.pseudo is not None:
         words = [*words, *gain_of_pseudo_counts(state, priors)]
     return math.fsum(documents) + math.fsum(words) + math.fsum(topics)
-
-
-def gain_of_pseudo_counts(state: State, priors: Priors) -> list[float]:
-    """Return what pseudo-counts add to the score of each cell that has both them and tokens."""
-    from scipy.special import gammaln
-
-    n = topic_word_matrix(state.counts, len(priors.alpha))
-    before = pseudo_at(n, priors)
-    number, beta = n.data[before > 0], priors.beta[n.indices[before > 0]]
-    prior = beta + before[before > 0]
-    gain = gammaln(prior + number) - gammaln(prior) - gammaln(beta + number) + gammaln(beta)
-    found: list[float] = gain.tolist()
-    return found
 
 
 def effective_sample_size(series: npt.ArrayLike) -> float:

@@ -3,8 +3,10 @@
 import math
 
 import numpy as np
+from scipy.special import gammaln
 
 from polyaurn.base.compilation import njit
+from polyaurn.chain.state import Priors, State, pseudo_at, topic_word_matrix
 
 
 @njit(nogil=True, cache=True)
@@ -48,3 +50,14 @@ def score_words(lo, hi, first, last, topic, count, beta):
         for j in range(first[v], last[v]):
             total += log_rising(beta[v], np.int64(count[j]))
     return total
+
+
+def gain_of_pseudo_counts(state: State, priors: Priors) -> list[float]:
+    """Return what pseudo-counts add to the score of each cell that has both them and tokens."""
+    n = topic_word_matrix(state.counts, len(priors.alpha))
+    before = pseudo_at(n, priors)
+    number, beta = n.data[before > 0], priors.beta[n.indices[before > 0]]
+    prior = beta + before[before > 0]
+    gain = gammaln(prior + number) - gammaln(prior) - gammaln(beta + number) + gammaln(beta)
+    found: list[float] = gain.tolist()
+    return found

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int32, int64, uint32
 
+from polyaurn.backends.cpu.log_posterior import gain_of_pseudo_counts
 from polyaurn.backends.gpu import tokens, toolkit
 from polyaurn.backends.gpu.buckets import BLOCK, WARPS, long_batches
 from polyaurn.backends.gpu.layout import Chunk, Layout
@@ -138,7 +139,5 @@ def log_posterior(layout: Layout, state: State, priors: Priors) -> float:
     parts.append(float(xp.asarray(words)[:V].sum()))
     parts += [math.lgamma(b) - math.lgamma(b + n) for b, n in zip(sums, sizes, strict=True)]
     if priors.pseudo is not None:
-        from polyaurn.evaluate.diagnostics import gain_of_pseudo_counts
-
         parts += gain_of_pseudo_counts(on_host(state), priors)
     return math.fsum(parts)

@@ -1,29 +1,47 @@
 """New documents on the GPU, a batch at a time: their mean counts, and left-to-right scores."""
 
 from collections.abc import Callable
-from typing import Any
+from itertools import pairwise
+from typing import Any, Protocol
 
 import numpy as np
 
 from polyaurn.backends.cpu.fold_in import Topics, average_documents
+from polyaurn.backends.cpu.layout import even_ranges
 from polyaurn.backends.gpu import fold_in, toolkit
-from polyaurn.base.arrays import F64, I64
+from polyaurn.base.arrays import F64, I32, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Key
 from polyaurn.base.threads import Workers
-from polyaurn.model.inference import Known, document_ranges
 
 _WARPS_A_BLOCK = 4
 _BLOCK = 32 * _WARPS_A_BLOCK  # threads
 _MOST_WARPS = 8_192
+_TOKENS_PER_TASK = 20_000
 _RESERVE = 1 << 28  # bytes left to the driver and to kernels
 _BATCH_BYTES = 1 << 30  # a larger one is not faster, and takes as much of the computer's memory
 OnDone = Callable[[tuple[int, int]], None] | None  # called with a range of documents that are done
 _STATE = (np.uint32, np.uint16, np.uint16, np.float64)  # of a topic: m, topics, where, running
 
 
+class Documents(Protocol):
+    """New documents in the model's words."""
+
+    @property
+    def doc_ptr(self) -> I64:
+        """Where each document begins in `word`."""
+
+    @property
+    def word(self) -> I32:
+        """Words of the tokens."""
+
+    @property
+    def tokens(self) -> I64:
+        """Tokens of each document."""
+
+
 def fold(
-    known: Known, topics: Topics, burn_in: int, kept: int, address: Key, on_done: OnDone = None
+    known: Documents, topics: Topics, burn_in: int, kept: int, address: Key, on_done: OnDone = None
 ) -> list[tuple[I64, Any, F64]]:
     """Find mean counts of documents over `kept` sweeps after `burn_in`.
 
@@ -57,7 +75,7 @@ def fold(
 
 
 def left_to_right(
-    known: Known,
+    known: Documents,
     particles: int,
     topics: Topics,
     address: Key,
@@ -86,7 +104,8 @@ def left_to_right(
         ptr = known.doc_ptr[lo : hi + 1] - known.doc_ptr[lo]
         by_token = device.fetch(p, int(ptr[-1]) * particles).reshape(-1, particles)
         here = (ptr, by_token, level[lo:hi], error[lo:hi])
-        workers.run(average_documents, [(*ends, *here) for ends in document_ranges(ptr)])
+        ends = even_ranges(ptr + np.arange(hi - lo + 1), int(ptr[-1]) // _TOKENS_PER_TASK + 1)
+        workers.run(average_documents, [(*pair, *here) for pair in pairwise(ends.tolist())])
         if on_done is not None:
             on_done((lo, hi))
 
@@ -120,7 +139,7 @@ class _Device:
         return -(-min(self.warps, items) // _WARPS_A_BLOCK)
 
     @staticmethod
-    def bring(known: Known, lo: int, hi: int) -> tuple[Any, int, Any, Any]:
+    def bring(known: Documents, lo: int, hi: int) -> tuple[Any, int, Any, Any]:
         """Copy documents to the device; return them longest first, their number, and arrays."""
         ptr = known.doc_ptr[lo : hi + 1]
         order = np.argsort(-np.diff(ptr), kind="stable").astype(np.uint32)
