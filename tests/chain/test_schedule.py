@@ -97,10 +97,10 @@ def test_smoothing_has_few_topics_a_third_of_the_sweeps_and_larger_priors():
     assert make_schedule("auto", 1, **few | {"max_iter": None}).smooth == 120
     assert make_schedule("smooth", 1, **LARGE) == ((), 1, 120)
     priors = make_priors([0.05, 0.2, 0.7], 0.03, 3, 2)
-    raised = Plan(smooth=True).priors(priors)
+    raised = Plan(smooth=True).raised(priors)
     assert np.allclose(raised.alpha, [0.15, 0.3, 0.7])
     assert np.allclose(raised.beta, 0.05)
-    assert Plan().priors(priors) is priors
+    assert Plan().raised(priors) is priors
 
 
 def test_a_smooth_start_keeps_the_target_and_reports_the_log_posterior_of_the_model(small):

@@ -69,7 +69,7 @@ def test_left_to_right_is_the_enumerated_likelihood(K):
 def scores_with(fault, monkeypatch, particles=4000):
     broken = plant("fold_in", *fault)
     monkeypatch.setattr(
-        "polyaurn.backends.cpu.fold_in.score_left_to_right", broken.score_left_to_right
+        "polyaurn.backends.cpu.new_documents.score_left_to_right", broken.score_left_to_right
     )
     model = tiny_model(2, 3, seed=2)
     score = left_to_right(model, corpus_of(DOCUMENTS), particles)
@@ -113,7 +113,7 @@ def test_mixtures_are_the_enumerated_posterior_means():
 
 def test_mixtures_of_a_broken_fold_in_are_seen(monkeypatch):
     broken = plant("fold_in", ALPHA_LEFT_OUT)
-    monkeypatch.setattr("polyaurn.backends.cpu.fold_in.fold_documents", broken.fold_documents)
+    monkeypatch.setattr("polyaurn.backends.cpu.new_documents.fold_documents", broken.fold_documents)
     model = tiny_model(3, 3, seed=4)
     theta = model.transform(corpus_of(DOCUMENTS), burn_in=10, kept=4000)
     means = [enumerate_document(model, words)[1] for words in DOCUMENTS]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polyaurn.backends.registry import GPU_SAMPLERS
+from polyaurn.chain.samplers import samplers_on
 from polyaurn.chain.schedule import Plan
 from polyaurn.chain.state import WHOLE
 from polyaurn.corpus.corpus import Corpus
@@ -99,7 +99,7 @@ CASES = {
             sampler=sampler, dense=dense
         )
         for name, case in CORNERS.items()
-        for sampler in GPU_SAMPLERS
+        for sampler in samplers_on("gpu")
         for dense in (False, True)
         if not (dense and sampler == EXACT)
     },
