@@ -369,7 +369,8 @@ def test_errors_of_others_stay_as_they_are():
 
 def test_small_grids_are_no_matter_for_a_warning():
     def draw_phi(layout):
-        warnings.warn("Grid size 1 will likely result in GPU under-utilization", stacklevel=2)
+        said = "\x1b[1mGrid size 1 will likely result in GPU under-utilization\x1b[0m"  # as numba
+        warnings.warn(said, stacklevel=2)
         return layout
 
     with warnings.catch_warnings():
