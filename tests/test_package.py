@@ -25,3 +25,10 @@ def test_installing_pulls_in_under_20_packages():
     required("polyaurn", seen)
     assert {"numpy", "llvmlite", "joblib"} < seen
     assert len(seen - {"polyaurn"}) < 20, sorted(seen)
+
+
+def test_documented_modules_are_found_under_their_public_names():
+    import polyaurn
+
+    assert polyaurn.state.on_host is not None
+    assert issubclass(polyaurn.errors.DeviceError, polyaurn.InputError)

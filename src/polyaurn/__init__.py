@@ -43,10 +43,12 @@ _HOME = {
 _MODULES = {
     "datasets": "polyaurn.datasets",
     "diagnostics": "polyaurn.evaluate.diagnostics",
+    "errors": "polyaurn.base.errors",
     "evaluate": "polyaurn.evaluate",
     "exchange": "polyaurn.exchange",
     "plots": "polyaurn.plots",
     "posterior": "polyaurn.evaluate.posterior",
+    "state": "polyaurn.chain.state",
 }
 
 __all__ = [
