@@ -80,6 +80,12 @@ SAMPLERS: dict[str, Sampler] = {
         parallel_law="approximate",
         draws_phi=False,
     ),
+    "partitioned": Sampler(
+        "fully collapsed on any number of threads: only totals of topics wait for each other",
+        law="asymptotic",
+        parallel_law="asymptotic",
+        draws_phi=False,
+    ),
     "light": Sampler(
         "fully collapsed by Metropolis-Hastings (LightLDA); on several threads approximate",
         law="exact",

@@ -1,0 +1,359 @@
+"""Kernels of the partitioned sampler: a visit draws the topics of some words in some documents.
+
+A visit takes its words one after another. The column of a word, its topics and their counts, is
+held in scratch while its tokens are drawn, and written back afterwards. Where the column is short
+it is walked; where it is long, the weights of all topics are summed at once. Weights are whole
+numbers, counts times ``scale / (n[k] + sum of beta)``, so that sums are exact in any order.
+
+For a token of word v in document d, the weight of topic k is cut into
+
+    m[d, k] n[k, v] / n[k]  +  alpha[k] n[k, v] / n[k]  +  beta[v] m[d, k] / n[k]
+                                                      +  beta[v] alpha[k] / n[k]
+
+(n[k] with the sum of beta). The first is summed for each token; of the second and third, sums are
+kept up to date, for the word and for each document; the last is the same for all tokens. In a long
+column the first and third are summed together.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from polyaurn.backends.variates import bits, unit
+from polyaurn.base.arrays import F64, I32, I64, U16
+from polyaurn.base.compilation import njit
+
+COARSE = 64  # topics whose prior parts are summed beforehand
+LONG = np.uint64(2)  # a column of more than K / LONG topics is summed over all topics
+_ZERO, _ONE, _PIECE = np.uint64(0), np.uint64(1), np.uint64(64)
+_ABSENT = np.uint16(65_535)
+
+
+class Columns(NamedTuple):
+    """Counts n by word, the column of word v beginning at offset[v], topics in any order."""
+
+    offset: I64
+    used: I32
+    topic: U16
+    number: I32
+
+
+class Rows(NamedTuple):
+    """A block during a sweep: topics by token, counts m, and each document's sum of m / n[k]."""
+
+    z: U16
+    m: U16
+    smoothing: I64
+
+
+class Totals(NamedTuple):
+    """What is read of n[k]: ``scale / (n[k] + sum of beta)``, that times alpha, and its sums."""
+
+    inverse: I64
+    prior: F64
+    coarse: F64
+
+
+@njit(nogil=True, cache=True)
+def load_block(documents, doc_ptr, z, place, inverse, m):
+    """Return topics of a block's tokens in the order of visits, and sums of m / n[k]; fill m."""
+    token = np.empty(len(documents), np.int64)  # the document's next one
+    for j in range(len(documents)):
+        token[j] = doc_ptr[documents[j]]
+    topics = np.empty(len(place), np.uint16)
+    smoothing = np.zeros(len(documents), np.int64)
+    for t in range(len(place)):
+        d = np.uint64(place[t])
+        k = z[token[d]]
+        token[d] += 1
+        topics[t] = k
+        m[d, np.uint64(k)] += m.dtype.type(1)
+        smoothing[d] += inverse[k]
+    return topics, smoothing
+
+
+@njit(nogil=True, cache=True)
+def store_block(documents, doc_ptr, place, topics, z):
+    """Write a block's topics where the documents are."""
+    token = np.empty(len(documents), np.int64)
+    for j in range(len(documents)):
+        token[j] = doc_ptr[documents[j]]
+    for t in range(len(place)):
+        d = np.uint64(place[t])
+        z[token[d]] = topics[t]
+        token[d] += 1
+
+
+@njit(nogil=True, cache=True)
+def visit_block(
+    word, end, place, begin, first_run, last_run, rows, columns, totals, first_inverse, n_k, moved,
+    alpha, beta, scale, live, draws,
+):  # fmt: skip
+    """Draw the topics of some runs of a block; return the work.
+
+    `moved` receives the changes of n[k]. A visit that is `live` takes totals anew for every token,
+    without the token itself.
+    """
+    K = np.uint64(len(n_k))
+    z, m, smoothing = rows.z, rows.m, rows.smoothing
+    offset, used = columns.offset, columns.used
+    inverse, prior, coarse = totals.inverse, totals.prior, totals.coarse
+    old_inverse = first_inverse
+    if live:
+        inverse, prior, coarse = inverse.copy(), prior.copy(), coarse.copy()
+        old_inverse = inverse
+    beta_all = beta.sum()
+    prior_all = prior.sum()
+    column = np.empty(K, np.uint16)  # topics of the word
+    where = np.full(K, _ABSENT, np.uint16)  # the place of a topic there
+    number = np.zeros(K, np.int64)  # counts by place there, or by topic where the column is long
+    weight = np.zeros(K, np.int64)  # the same, over n[k]
+    running = np.empty(K + _ONE, np.int64)
+    one = m.dtype.type(1)
+    work = _ZERO
+    stop = _ZERO if first_run == 0 else np.uint64(end[first_run - 1])
+    for r in range(np.uint64(first_run), np.uint64(last_run)):
+        v = np.uint64(word[r])
+        start, stop = stop, np.uint64(end[r])
+        beta_v = beta[v]
+        at, K_v = np.uint64(offset[v]), np.uint64(used[v])
+        long = LONG * K_v >= K
+        _open_column(columns, at, K_v, long, column, where, number, weight, inverse, old_inverse,
+                     beta_v)  # fmt: skip
+        W = _prior_of_word(number, column, prior, K_v, long, K)
+        for t in range(start, stop):
+            d = np.uint64(place[t])
+            old = np.uint64(z[t])
+            m_d = m[d]
+            m_d[old] -= one
+            moved[old] -= 1
+            j = old if long else np.uint64(where[old])
+            number[j] -= 1
+            weight[j] -= inverse[old]
+            W -= prior[old]
+            R = smoothing[d] - old_inverse[old]
+            if live:
+                prior_all = _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse)
+                R = _weigh(number, column, inverse, m_d, beta_v, K_v, long, K, weight)
+                W = _prior_of_word(number, column, prior, K_v, long, K)
+            u = unit(bits(draws.a, draws.b, np.uint64(begin) + t))
+            if long:
+                s = _sum_row(weight, m_d, K, running)
+                u *= np.float64(s) + W + beta_v * prior_all
+                if u < np.float64(s):
+                    k = _find_in_row(weight, m_d, running, min(np.int64(u), s - 1))
+                elif u < np.float64(s) + W:
+                    k = _find_in_word(number, column, prior, K, True, u - np.float64(s))
+                else:
+                    k = _find_in_prior(prior, coarse, (u - np.float64(s) - W) / beta_v)
+                j = k
+                work += K
+            else:
+                s = np.int64(0)
+                for i in range(K_v):
+                    s += weight[i] * np.int64(m_d[np.uint64(column[i])])
+                    running[i] = s
+                work += K_v
+                S, B = np.float64(s), beta_v * np.float64(R)
+                u *= S + W + B + beta_v * prior_all
+                if u < S:
+                    goal = min(np.int64(u), s - 1)
+                    j = _ZERO
+                    for i in range(K_v):
+                        j += np.uint64(running[i] <= goal)
+                    k = np.uint64(column[j])
+                else:
+                    if u < S + W:
+                        k = _find_in_word(number, column, prior, K_v, False, u - S)
+                    elif u < S + W + B:
+                        goal = min(np.int64((u - S - W) / beta_v), R - 1)
+                        s = _sum_row(old_inverse, m_d, K, running)
+                        k = _find_in_row(old_inverse, m_d, running, min(goal, s - 1))
+                    else:
+                        k = _find_in_prior(prior, coarse, (u - S - W - B) / beta_v)
+                    j = np.uint64(where[k])
+                    if where[k] == _ABSENT:
+                        j = K_v
+                        K_v += _ONE
+                        column[j], where[k] = k, j
+                        number[j] = weight[j] = 0
+            z[t] = k
+            m_d[k] += one
+            moved[k] += 1
+            number[j] += 1
+            weight[j] += inverse[k]
+            W += prior[k]
+            smoothing[d] += old_inverse[k] - old_inverse[old]
+        used[v] = _close_column(columns, at, K_v, long, column, where, number, K)
+    return work
+
+
+@njit(inline="always")
+def _open_column(
+    columns, at, K_v, long, column, where, number, weight, inverse, old_inverse, beta_v
+):
+    """Copy the column of a word to where its tokens are drawn."""
+    if long:
+        for k in range(len(inverse)):
+            number[k] = 0
+            weight[k] = np.int64(beta_v * np.float64(old_inverse[k]))
+    for i in range(K_v):
+        k16 = columns.topic[at + i]
+        k = np.uint64(k16)
+        n = np.int64(columns.number[at + i])
+        if long:
+            number[k] = n
+            weight[k] += n * inverse[k]
+        else:
+            column[i], where[k] = k16, i
+            number[i] = n
+            weight[i] = n * inverse[k]
+
+
+@njit(inline="always")
+def _close_column(columns, at, K_v, long, column, where, number, K):
+    """Write the column of a word back, without topics that it has left; return its length."""
+    left = _ZERO
+    for i in range(K if long else K_v):
+        k16 = np.uint16(i) if long else column[i]
+        if not long:
+            where[np.uint64(k16)] = _ABSENT
+        if number[i] > 0:
+            columns.topic[at + left] = k16
+            columns.number[at + left] = number[i]
+            left += _ONE
+    return left
+
+
+@njit(inline="always")
+def _prior_of_word(number, column, prior, K_v, long, K):
+    """Return the sum of alpha n / n[k] over the column of a word."""
+    W = 0.0
+    for i in range(K if long else K_v):
+        W += np.float64(number[i]) * prior[i if long else np.uint64(column[i])]
+    return W
+
+
+@njit(nogil=True, cache=True)
+def _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse):
+    """Take what is read of the totals from their present values; return the sum of alpha / n[k]."""
+    coarse[:] = 0.0
+    total = 0.0
+    for k in range(len(n_k)):
+        inverse[k] = np.int64(scale / (n_k[k] + moved[k] + beta_all))
+        prior[k] = alpha[k] * np.float64(inverse[k])
+        coarse[k // COARSE] += prior[k]
+        total += prior[k]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _weigh(number, column, inverse, m_d, beta_v, K_v, long, K, weight):
+    """Weigh the column of a word by present totals; return a document's sum of m / n[k]."""
+    R = np.int64(0)
+    for k in range(K):
+        R += np.int64(m_d[k]) * inverse[k]
+        if long:
+            weight[k] = number[k] * inverse[k] + np.int64(beta_v * np.float64(inverse[k]))
+    if not long:
+        for i in range(K_v):
+            weight[i] = number[i] * inverse[np.uint64(column[i])]
+    return R
+
+
+@njit(inline="always")
+def _sum_row(w, m_d, K, running):
+    """Return the sum of weights times counts over all topics; `running` has that of each piece."""
+    n_pieces = K // _PIECE
+    s = np.int64(0)
+    for p in range(n_pieces):
+        w_p = w[p * _PIECE : p * _PIECE + _PIECE]
+        m_p = m_d[p * _PIECE : p * _PIECE + _PIECE]
+        piece = np.int64(0)
+        for c in range(_PIECE):
+            piece += w_p[c] * np.int64(m_p[c])
+        s += piece
+        running[p] = s
+    for c in range(n_pieces * _PIECE, K):
+        s += w[c] * np.int64(m_d[c])
+    running[n_pieces] = s
+    return s
+
+
+@njit(inline="always")
+def _find_in_row(w, m_d, running, goal):
+    """Return the topic at which the sum of weights times counts passes a goal."""
+    p = _ZERO
+    while running[p] <= goal:
+        p += _ONE
+    s = running[p - _ONE] if p > _ZERO else np.int64(0)
+    k = p * _PIECE
+    s += w[k] * np.int64(m_d[k])
+    while s <= goal:
+        k += _ONE
+        s += w[k] * np.int64(m_d[k])
+    return k
+
+
+@njit(inline="always")
+def _find_in_word(number, column, prior, K_v, long, u):
+    """Return the topic of a word at which the sum of alpha n / n[k] passes u."""
+    s = 0.0
+    chosen = _ZERO
+    for i in range(K_v):
+        if number[i] > 0:
+            chosen = i
+            s += np.float64(number[i]) * prior[i if long else np.uint64(column[i])]
+            if s > u:
+                break
+    return chosen if long else np.uint64(column[chosen])
+
+
+@njit(inline="always")
+def _find_in_prior(prior, coarse, u):
+    """Return the topic at which the sum of alpha / n[k] passes u."""
+    s = 0.0
+    c = 0
+    while c < len(coarse) - 1 and s + coarse[c] <= u:
+        s += coarse[c]
+        c += 1
+    k = np.uint64(c * COARSE)
+    last = np.uint64(min((c + 1) * COARSE, len(prior)) - 1)
+    s += prior[k]
+    while k < last and s <= u:
+        k += _ONE
+        s += prior[k]
+    return k
+
+
+@njit(nogil=True, cache=True)
+def spread_columns(first, last, topic, number, columns):
+    """Copy counts to columns that have space for more topics."""
+    for v in range(len(first)):
+        at = columns.offset[v] - first[v]
+        for j in range(first[v], last[v]):
+            columns.topic[at + j] = topic[j]
+            columns.number[at + j] = number[j]
+
+
+@njit(nogil=True, cache=True)
+def pack_columns(lo, hi, columns, K, first, last, topic, number):
+    """Copy the columns of some words to where there are no gaps, in increasing order of topic."""
+    n = np.zeros(K, np.int32)
+    for v in range(lo, hi):
+        start, length, at = columns.offset[v], columns.used[v], first[v]
+        if 8 * length > K:  # walking all topics is cheaper than sorting
+            for j in range(start, start + length):
+                n[columns.topic[j]] = columns.number[j]
+            for k in range(K):
+                if n[k] > 0:
+                    topic[at], number[at] = k, n[k]
+                    n[k] = 0
+                    at += 1
+        else:
+            pairs = np.empty(length, np.int64)
+            for j in range(length):
+                pairs[j] = (np.int64(columns.topic[start + j]) << 32) | columns.number[start + j]
+            pairs.sort()
+            for j in range(length):
+                topic[at + j], number[at + j] = pairs[j] >> 32, pairs[j] & 0xFFFFFFFF
