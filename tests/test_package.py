@@ -47,6 +47,7 @@ import polyaurn.diagnostics
 import polyaurn.posterior.convergence
 import polyaurn.posterior.result as result
 import polyaurn.state
+from polyaurn.matching import match_topics
 from polyaurn.posterior import Posterior
 from polyaurn.state import on_host
 import polyaurn.chain.state

@@ -51,6 +51,7 @@ _MODULES = {
     "errors": "polyaurn.base.errors",
     "evaluate": "polyaurn.evaluate",
     "exchange": "polyaurn.exchange",
+    "matching": "polyaurn.model.distance",
     "plots": "polyaurn.plots",
     "posterior": "polyaurn.evaluate.posterior",
     "posterior.convergence": "polyaurn.evaluate.convergence",
