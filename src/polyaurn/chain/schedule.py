@@ -70,7 +70,7 @@ class Plan(NamedTuple):
 
 def _raise(prior: F64, times: float, most: float) -> F64:
     raised: F64 = np.maximum(prior, np.minimum(times * prior, most))
-    raised.flags.writeable = False  # as priors are: compiled kernels tell the two apart
+    raised.flags.writeable = False  # as priors are; a writable one is compiled for again
     return raised
 
 

@@ -167,7 +167,7 @@ def check_seconds(seconds: Any) -> float:
 
 
 def run(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Run one sampler for its time; yield a record now and then, and at the end what it did."""
+    """Run one sampler for its time; yield records as it runs, and at the end what it did."""
     from polyaurn.base.threads import Workers
     from polyaurn.chain.state import WHOLE
     from polyaurn.corpus.readers import read_corpus
