@@ -51,7 +51,7 @@ def compare(
     n_components : int
         Number of topics, K.
     samplers : sequence of str
-        Names from `polyaurn.backends.registry.SAMPLERS`.
+        Names from `polyaurn.chain.samplers.SAMPLERS`.
     seconds : float
         Time of sampling for each; reading, compiling and evaluating do not count.
     doc_topic_prior, topic_word_prior : float or array_like

@@ -244,12 +244,12 @@ def draw_z(
             here = order[bucket.begin : bucket.end]
             launch(here, sides[number], most_listed[number], bucket, number)
         finish()
-        reported = toolkit.to_host(xp.asarray(work)[:WORK])
-        if reported[1]:  # lists that did not fit
-            launch(stopped[: int(reported[1])], stream, LONGEST, Bucket(0, 0, LONGEST, WARP), RESUMED)
+        report = toolkit.to_host(xp.asarray(work)[:WORK])
+        if report[1]:  # lists that did not fit
+            launch(stopped[: int(report[1])], stream, LONGEST, Bucket(0, 0, LONGEST, WARP), RESUMED)
             finish()
-            reported = toolkit.to_host(xp.asarray(work)[:WORK])
-        most = np.maximum(reported[FIRST_BUCKET:-1], reported[-1])
+            report = toolkit.to_host(xp.asarray(work)[:WORK])
+        most = np.maximum(report[FIRST_BUCKET:-1], report[-1])
         layout.most_listed[chunk.first, name] = most.tolist()
         xp.asarray(work)[1:WORK] = 0
         toolkit.wait_for(0)  # the next chunk has a stream of its own
