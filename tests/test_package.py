@@ -1,6 +1,8 @@
 """What comes with the package: few others, and no more than it needs."""
 
 import re
+import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, distribution
 
 
@@ -32,3 +34,37 @@ def test_documented_modules_are_found_under_their_public_names():
 
     assert polyaurn.state.on_host is not None
     assert issubclass(polyaurn.errors.DeviceError, polyaurn.InputError)
+
+
+STATEMENTS = """
+import sys
+import polyaurn
+assert not {"numpy", "numba", "scipy"} & set(sys.modules), "importing the package is immediate"
+import polyaurn.errors
+from polyaurn.errors import InputError
+assert "numpy" not in sys.modules
+import polyaurn.diagnostics
+import polyaurn.posterior.convergence
+import polyaurn.posterior.result as result
+import polyaurn.state
+from polyaurn.matching import match_topics
+from polyaurn.posterior import Posterior
+from polyaurn.state import on_host
+import polyaurn.chain.state
+import polyaurn.evaluate.posterior.result as home
+assert InputError is polyaurn.InputError is polyaurn.base.errors.InputError
+assert polyaurn.state is polyaurn.chain.state
+assert polyaurn.chain.state.__spec__.name == "polyaurn.chain.state"
+assert Posterior is result.Posterior is home.Posterior, "a module is not loaded twice"
+assert polyaurn.posterior.convergence is polyaurn.evaluate.convergence
+try:
+    import polyaurn.no_such_module
+except ModuleNotFoundError as error:
+    assert error.name == "polyaurn.no_such_module"
+    print("done")
+"""
+
+
+def test_documented_modules_are_imported_by_statements_of_version_0_1():
+    done = subprocess.run([sys.executable, "-c", STATEMENTS], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("done\n", "")

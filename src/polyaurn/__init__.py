@@ -3,7 +3,12 @@
 The public names below are loaded when first used, so that ``import polyaurn`` is immediate.
 """
 
+import sys
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from polyaurn.base.version import __version__
@@ -46,8 +51,10 @@ _MODULES = {
     "errors": "polyaurn.base.errors",
     "evaluate": "polyaurn.evaluate",
     "exchange": "polyaurn.exchange",
+    "matching": "polyaurn.model.distance",
     "plots": "polyaurn.plots",
     "posterior": "polyaurn.evaluate.posterior",
+    "posterior.convergence": "polyaurn.evaluate.convergence",
     "state": "polyaurn.chain.state",
 }
 
@@ -83,3 +90,28 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _PublicModules(MetaPathFinder, Loader):
+    """Make ``import polyaurn.errors`` work for modules that are stored under another name."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return ModuleSpec(name, self) if self._home(name) else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        home = self._home(module.__name__)
+        assert home
+        sys.modules[module.__name__] = import_module(home)  # not a copy: classes stay the same
+
+    def _home(self, name: str) -> str | None:
+        package, _, public = name.partition(".")
+        if package != __name__:
+            return None
+        head, _, rest = public.partition(".")
+        home = _MODULES.get(public) or (_MODULES.get(head) and f"{_MODULES[head]}.{rest}")
+        return home if home != name else None
+
+
+sys.meta_path.insert(0, _PublicModules())  # before the folders are searched

@@ -1,145 +1,33 @@
-"""The report in a real browser: clicks, keys, colours, a phone, hostile words, no requests."""
+"""The report in a real browser: clicks, searches, hostile words, no requests."""
 
-import json
-import shutil
 import threading
 import time
 
 import numpy as np
 import pytest
 
-from polyaurn import LDA, Corpus, write_report
+from polyaurn import LDA, write_report
 from polyaurn.exchange.parts import topics_only
 from polyaurn.pages.report.data import gather
 from polyaurn.pages.report.page import render
 from polyaurn.pages.report.serve import Server
 
 pytest.importorskip("selenium")
-from selenium import webdriver
 from selenium.webdriver import ActionChains
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-HOSTILE = "</script><img src=x onerror=document.title='hacked'>"
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage"
+from support.browser import (
+    DESKTOP,
+    HOSTILE,
+    get,
+    heading,
+    open_at,
+    press,
+    requests,
+    texts,
+    wait_for,
 )
-SUBJECTS = (
-    "cat dog bird fish horse mouse rabbit tiger",
-    "moon star planet orbit comet rocket galaxy telescope",
-    "goal team cup match player league coach stadium",
-    "bread cheese apple soup pasta butter sugar salad",
-)
-WIDTH = "return Math.max(document.documentElement.scrollWidth, innerWidth)"
-DESKTOP, PHONE = (1280, 900), (390, 844)
-
-
-@pytest.fixture(scope="module")
-def lda():
-    """Train on four subjects; one word and one document's name are hostile."""
-    rng = np.random.default_rng(0)
-    subjects = [subject.split() for subject in SUBJECTS]
-    subjects[2].append("longer" * 15)
-    subjects[3].append(HOSTILE)
-    vocabulary = sorted({word for subject in subjects for word in subject} | {"common"})
-    place = {word: v for v, word in enumerate(vocabulary)}
-    X = np.zeros((80, len(vocabulary)), int)
-    for d in range(80):
-        for word in rng.choice(subjects[d % 4], 30):
-            X[d, place[word]] += 1
-        X[d, place["common"]] += 6
-    names = [f"paper {d}" for d in range(60)] + ["long" * 30] * 19 + [HOSTILE]
-    corpus = Corpus.from_matrix(X, vocabulary, doc_names=names)
-    return LDA(6, max_iter=60, evaluate_every=1, verbose=False).fit(corpus)
-
-
-@pytest.fixture(scope="module")
-def page(lda, tmp_path_factory):
-    dates = [f"{2000 + d // 8}" for d in range(80)]
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(lda, path, corpus=lda.corpus_, dates=dates, title=HOSTILE)
-    return path.as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    binary = shutil.which("chromium") or shutil.which("chromium-browser")
-    driver = shutil.which("chromedriver")
-    if binary is None or driver is None:
-        pytest.skip("no browser here: chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for flag in FLAGS.split():
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options=options, service=Service(driver))
-    yield started
-    started.quit()
-
-
-@pytest.fixture
-def opened(browser, page):
-    """Open the page as it is at first, in a wide window."""
-    open_at(browser, page, DESKTOP)
-    return browser
-
-
-def open_at(browser, address, size, **media):
-    """Open an address afresh at a window size; `media` are what the system prefers."""
-    browser.get("about:blank")
-    for log in ("browser", "performance"):
-        browser.get_log(log)
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {
-            "width": size[0], "height": size[1], "deviceScaleFactor": 1,
-            "mobile": size[0] < 500,
-        },
-    )  # fmt: skip
-    features = [{"name": n.replace("_", "-"), "value": v} for n, v in media.items()]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.get(address)
-    browser.execute_script("try { localStorage.clear() } catch {}")
-    browser.refresh()
-
-
-def get(browser, selector):
-    return browser.find_element(By.CSS_SELECTOR, selector)
-
-
-def texts(browser, selector):
-    """Return the texts of elements, also of those that are out of view."""
-    found = browser.find_elements(By.CSS_SELECTOR, selector)
-    return [element.get_attribute("textContent") for element in found]
-
-
-def wait_for(condition, seconds=10):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def press(browser, *keys):
-    ActionChains(browser).send_keys(*keys).perform()
-
-
-def focused(browser):
-    return browser.execute_script("return document.activeElement.id")
-
-
-def heading(browser, of="#topic"):
-    return get(browser, f"{of} h2").text
-
-
-def requests(browser):
-    """Return the addresses that the page asked for since it was opened."""
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    sent = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-    return [p["request"]["url"] for p in sent]
 
 
 def test_no_request_and_no_complaint(opened, page):
@@ -260,154 +148,6 @@ def test_search_finds_topics_words_and_documents(opened):
     assert get(opened, "#documents").is_displayed()
     search.send_keys("nowhere")
     assert "Nothing is called “nowhere” here." in get(opened, "#found").text
-
-
-def test_the_page_is_used_by_keyboard(opened):
-    order = []
-    for _ in range(9):
-        press(opened, Keys.TAB)
-        order.append(focused(opened))
-        ring = opened.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
-        assert ring == "solid"
-    assert order == [
-        "", "search", "theme", "tab-topics", "topic-order", "topic-list", "map",
-        order[7], order[8],
-    ]  # fmt: skip
-    opened.execute_script("document.getElementById('topic-list').focus()")
-    listed = texts(opened, "#topic-list b")
-    press(opened, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
-    assert heading(opened) == f"Topic {listed[2]}"
-    press(opened, Keys.END)
-    assert heading(opened) == f"Topic {listed[-1]}"
-    active = get(opened, "#topic-list").get_attribute("aria-activedescendant")
-    assert get(opened, f"#{active} b").text == listed[-1]
-    opened.execute_script("document.getElementById('map').focus()")
-    visited = set()
-    for key in (Keys.ARROW_LEFT, Keys.ARROW_UP, Keys.ARROW_RIGHT, Keys.ARROW_DOWN) * 2:
-        press(opened, key)
-        visited.add(heading(opened))
-    assert len(visited) > 1
-    opened.execute_script("document.getElementById('tab-topics').focus()")
-    press(opened, Keys.ARROW_RIGHT)
-    assert focused(opened) == "tab-documents"
-    assert get(opened, "#documents").is_displayed()
-    press(opened, Keys.END)
-    assert get(opened, "#training").is_displayed()
-    opened.execute_script("document.activeElement.blur()")
-    press(opened, "/")
-    assert focused(opened) == "search"
-
-
-def test_every_control_has_a_name(opened):
-    for tab in ("topics", "documents", "time", "training"):
-        get(opened, f"#tab-{tab}").click()
-        nameless = opened.execute_script("""
-            const all = "button, input, select, textarea, [role=listbox], svg[role=img]";
-            const named = (n) => n.ariaLabel || n.textContent.trim() || n.labels?.length
-              || n.getAttribute("aria-labelledby");
-            return [...document.querySelectorAll(all)]
-              .filter((n) => n.checkVisibility() && !named(n)).map((n) => n.outerHTML)""")
-        assert nameless == []
-
-
-def background(browser):
-    return browser.execute_script("return getComputedStyle(document.body).backgroundColor")
-
-
-def test_light_and_dark(browser, page):
-    open_at(browser, page, DESKTOP, prefers_color_scheme="light")
-    light = background(browser)
-    get(browser, "#theme").click()
-    dark = background(browser)
-    assert sum(map(int, dark[4:-1].split(","))) < 150 < 600 < sum(map(int, light[4:-1].split(",")))
-    browser.refresh()
-    assert background(browser) == dark
-    assert get(browser, "#theme").text == "Light"
-    get(browser, "#theme").click()
-    assert background(browser) == light
-    open_at(browser, page, DESKTOP, prefers_color_scheme="dark")
-    assert background(browser) == dark
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_text_has_contrast(browser, page, theme):
-    open_at(browser, page, DESKTOP, prefers_color_scheme=theme)
-    ratios = browser.execute_script("""
-        const light = (name) => {
-          const node = document.createElement("i");
-          node.style.color = `var(${name})`;
-          document.body.append(node);
-          const parts = getComputedStyle(node).color.match(/[\\d.]+/g).map((v) => v / 255);
-          const [r, g, b] = parts.map((c) => c <= 0.04 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-          return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
-        };
-        return arguments[0].map((pair) => {
-          const [a, b] = pair.map(light);
-          return Math.max(a, b) / Math.min(a, b);
-        });""", [
-            ("--text", "--card"), ("--quiet", "--card"), ("--quiet", "--page"),
-            ("--accent", "--card"), ("--on-accent", "--accent"), ("--text", "--accent-soft"),
-        ])  # fmt: skip
-    assert min(ratios) >= 4.5
-
-
-def test_motion_is_left_out_where_it_is_not_wanted(browser, page):
-    script = "return getComputedStyle(document.querySelector('.fill')).transitionDuration"
-    open_at(browser, page, DESKTOP, prefers_reduced_motion="no-preference")
-    assert browser.execute_script(script) == "0.2s"
-    open_at(browser, page, DESKTOP, prefers_reduced_motion="reduce")
-    assert browser.execute_script(script) == "0s"
-
-
-def test_a_phone_scrolls_one_way(browser, page):
-    open_at(browser, page, PHONE)
-    for tab in ("topics", "documents", "time", "training"):
-        get(browser, f"#tab-{tab}").click()
-        assert browser.execute_script(WIDTH) == PHONE[0], tab
-        small = browser.execute_script("""
-            const all = "[role=tab], #theme, #search, .list [role=option]";
-            const low = (n) => n.checkVisibility() && n.getBoundingClientRect().height < 44;
-            return [...document.querySelectorAll(all)].filter(low).length""")
-        assert small == 0
-    get(browser, "#tab-topics").click()
-    for k in range(6):
-        browser.execute_script("location.hash = arguments[0]", f"topic-{k}")
-        wait_for(lambda: heading(browser) == f"Topic {k}")  # noqa: B023
-        assert browser.execute_script(WIDTH) == PHONE[0]
-    last = browser.find_elements(By.CSS_SELECTOR, "#topic-list [role=option]")[-1]
-    browser.execute_script("arguments[0].scrollIntoView()", last)
-    last.click()
-    wait_for(
-        lambda: browser.execute_script(
-            "const top = document.getElementById('topic').getBoundingClientRect().top;"
-            "return top >= 0 && top < 60"
-        )
-    )
-
-
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
-def test_labels_of_the_map_do_not_overlap(browser, page, size):
-    open_at(browser, page, size)
-    boxes = browser.execute_script(
-        """return [...document.querySelectorAll("#map circle, #map text.beside")].map((n) => {
-          const { left, right, top, bottom } = n.getBoundingClientRect();
-          return [n.tagName, left, right, top + 1, bottom - 1]; })"""
-    )
-    labels = [box for box in boxes if box[0] == "text"]
-    assert len(labels) >= 3
-    for label in labels:
-        for other in boxes:
-            if other is not label:
-                _, a, b, c, d = label
-                _, e, f, g, h = other
-                assert b <= e or f <= a or d <= g or h <= c, (label, other)
-    frame = browser.execute_script(
-        "const b = document.getElementById('map').getBoundingClientRect();"
-        "return [b.left, b.right, b.top, b.bottom]"
-    )
-    for _, a, b, c, d in boxes:
-        assert frame[0] <= a <= b <= frame[1]
-        assert frame[2] - 1 <= c <= d <= frame[3] + 1
 
 
 def test_documents_show_their_words_by_topic(opened, lda):

@@ -48,7 +48,7 @@ class Backend(Protocol):
         Whether a sweep changes the state before it: an interrupted sweep then leaves nothing
         behind, so that Ctrl-C waits for its end, and an early checkpoint is worth having.
     on_threads : bool
-        Whether sweeps run on the threads that were asked for.
+        Whether sweeps run on the threads that were requested.
     holds_phi : bool
         Whether Phi and the counts beside it are stored in the computer's own memory.
     """

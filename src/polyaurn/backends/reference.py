@@ -253,7 +253,7 @@ def documents_of(layout: Any, blocks: Any) -> Any:
 
 
 def _from_prior(phi: Phi, v: int, r: Any) -> int:
-    """Draw a topic of a word by the prior part alone."""
+    """Draw a topic of a word from the prior's part only."""
     column = slice(phi.first[v], phi.last[v])
     total = phi.prior[column][-1]
     goal = min(int(unit(r) * float(total)), int(total) - 1)
@@ -319,7 +319,7 @@ def _throw(chance: Key, item: int, edges: F64) -> I64:
 
 
 def _columns(keep: np.ndarray) -> tuple[I64, I64, U16]:
-    """Return where each word's kept topics lie when they are listed word by word."""
+    """Return where each word's kept topics are when they are listed word by word."""
     last = np.cumsum(keep.sum(axis=1))
     first = np.concatenate(([0], last[:-1]))
     return first, last, np.nonzero(keep)[1].astype(np.uint16)

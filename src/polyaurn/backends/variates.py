@@ -169,7 +169,7 @@ def log_of(x):
     """Return the logarithm of a positive number.
 
     A library's logarithm is as exact, but may differ in the last bit from another library's,
-    and a draw that is rounded to a whole number would then now and then be another.
+    and a draw that is rounded to a whole number would then occasionally differ.
     """
     b = int64(bits_of(x))
     e = (b >> int64(52)) - int64(1023)

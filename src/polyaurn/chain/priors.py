@@ -2,7 +2,7 @@
 
 Learning puts the values that maximise p(z, w) given the topics in place of the old ones every few
 sweeps (Minka's fixed point, as in Wallach, Mimno and McCallum): empirical Bayes, in which the
-target of the chain moves with its state, and comes to rest where the two agree. alpha becomes a
+target of the chain moves with its state, and settles where the two agree. alpha becomes a
 number per topic, beta stays one for all words.
 """
 

@@ -1,9 +1,9 @@
 """Which documents a sweep visits, with which priors, how often it draws Phi: by its number.
 
 **Growth.** From topics drawn at random, the first sweeps over a large corpus are the slowest, since
-every word has nearly every topic, and teach the least. So a chain may begin on a 64th of the
-documents, drawn at random, and double it until all are in; documents join with topics drawn from
-the current Phi. This only chooses where the chain over the whole corpus starts, and where a
+every word has nearly every topic, and improve topics the least. So a chain may begin on a 64th of
+the documents, drawn at random, and double it until all are in; documents join with topics drawn
+from the current Phi. This only chooses where the chain over the whole corpus starts, and where a
 chain starts does not change what it converges to.
 
 **Smoothing.** With few topics the first sweeps settle early for topics that are blends of several,
@@ -70,7 +70,7 @@ class Plan(NamedTuple):
 
 def _raise(prior: F64, times: float, most: float) -> F64:
     raised: F64 = np.maximum(prior, np.minimum(times * prior, most))
-    raised.flags.writeable = False  # as priors are: compiled kernels tell the two apart
+    raised.flags.writeable = False  # as priors are; a writable one is compiled for again
     return raised
 
 

@@ -14,7 +14,7 @@ from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
 
 MAX_TOPICS = 65_535
-NO_TOPIC = 65_535  # of a token whose document has not joined the chain yet; topics lie below
+NO_TOPIC = 65_535  # of a token whose document has not joined the chain yet; topics are below
 
 WHOLE = 64  # shares of a corpus are counted in 64ths
 SHARES = (1, 2, 4, 8, 16, 32)  # smaller ones, with which a chain may begin
@@ -22,7 +22,7 @@ _PIECE = 1 << 22  # tokens counted at a time
 
 
 class Counts(NamedTuple):
-    """The statistic n, word by word: the topics of word v lie in ``[first[v], last[v])``.
+    """The statistic n, word by word: the topics of word v are in ``[first[v], last[v])``.
 
     Topics are in increasing order inside a word, and only positive counts are kept.
     """
@@ -49,8 +49,8 @@ class Priors(NamedTuple):
 class Phi(NamedTuple):
     """Phi, word by word, in the form that the z step reads.
 
-    The column of word v lies in ``[first[v], last[v])``, topics in increasing order. `weight`
-    is phi times ``2**exponent[v]``, so that a word's largest lies in [2**30, 2**31), rounded:
+    The column of word v is in ``[first[v], last[v])``, topics in increasing order. `weight`
+    is phi times ``2**exponent[v]``, so that a word's largest is in [2**30, 2**31), rounded:
     sums of weight times count are then integers, the same in any order. `prior` holds the running
     sums of weight times alpha over the column, alpha in 2**-16ths of its largest and each product
     rounded; `sigma_a` is their total in units of weight times alpha. A word whose column

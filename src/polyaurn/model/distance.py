@@ -33,7 +33,7 @@ def match_topics(p: Any, q: Any) -> tuple[I64, F64]:
 
     Examples
     --------
-    >>> from polyaurn.model.distance import match_topics
+    >>> from polyaurn.matching import match_topics
     >>> order, quality = match_topics([[4, 0, 0], [0, 1, 1]], [[0, 3, 3], [2, 0, 0]])
     >>> order.tolist(), quality.round(6).tolist()
     ([1, 0], [1.0, 1.0])

@@ -14,7 +14,7 @@ from polyaurn.model.leading_words import leading_words, words_by_topic
 
 KEY = "labels"  # among the model's parameters
 NO_LABEL = "(no words)"
-WORDS = 3  # that stand in for a label
+WORDS = 3  # that name a topic without a label
 M = TypeVar("M", bound=ModelData)
 
 

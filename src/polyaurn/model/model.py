@@ -67,7 +67,7 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         state : State
             As yielded by `polyaurn.sweeps`.
         priors : Priors
-            alpha and beta, from `polyaurn.chain.state.make_priors`.
+            alpha and beta, from `polyaurn.chain.priors.make_priors`.
         trace : list of dict, optional
             Records of the sweeps.
         parameters : dict, optional

@@ -51,7 +51,7 @@ def compare(
     n_components : int
         Number of topics, K.
     samplers : sequence of str
-        Names from `polyaurn.backends.registry.SAMPLERS`.
+        Names from `polyaurn.chain.samplers.SAMPLERS`.
     seconds : float
         Time of sampling for each; reading, compiling and evaluating do not count.
     doc_topic_prior, topic_word_prior : float or array_like
@@ -167,7 +167,7 @@ def check_seconds(seconds: Any) -> float:
 
 
 def run(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Run one sampler for its time; yield a record now and then, and at the end what it did."""
+    """Run one sampler for its time; yield records as it runs, and at the end what it did."""
     from polyaurn.base.threads import Workers
     from polyaurn.chain.state import WHOLE
     from polyaurn.corpus.readers import read_corpus

@@ -1,6 +1,6 @@
 """The textbook collapsed Gibbs sampler (Griffiths and Steyvers): every topic of every token.
 
-It takes time O(K) a token and memory K by V, and is here to be read, and as an oracle for
+It takes time O(K) per token and memory K by V, and is here to be read, and as an oracle for
 `polyaurn.backends.cpu.collapsed`. It runs on one thread whatever is requested, and is exact.
 """
 

@@ -1,4 +1,4 @@
-"""What samplers share in which Phi is integrated out: the counts stand in its place."""
+"""What samplers share in which Phi is integrated out, and counts take its place."""
 
 import numpy as np
 

@@ -49,7 +49,7 @@ def draw_z(
     *,
     mh_steps: int,
 ) -> tuple[U16, Counts, Work]:
-    """Move topics one after another given all others, `mh_steps` pairs of proposals a token."""
+    """Move topics one after another given all others, `mh_steps` pairs of proposals per token."""
     new = z.copy()
     K, address = layout.n_topics, key(seed, sweep, Purpose.Z)
     alpha_sums = np.cumsum(priors.alpha)

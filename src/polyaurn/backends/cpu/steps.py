@@ -110,5 +110,5 @@ class CollapsedSteps(CPUSteps):
     by_word = False
 
     def draw_phi(self, counts: Counts, priors: Priors, address: Address) -> Counts:  # type: ignore[override]
-        """Return the counts, which stand in Phi's place."""
+        """Return the counts, which take Phi's place."""
         return counts

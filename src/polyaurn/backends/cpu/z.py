@@ -43,7 +43,7 @@ def draw_z(
 ) -> tuple[U16, Counts, Work]:
     """Draw topics given Phi, the second step of both algorithms of the paper.
 
-    Only the given blocks of documents are visited, all when there are none given; others keep their
+    Only the given blocks of documents are visited, all if none are given; others keep their
     topics. `z` is left as it is; new topics are written to `into`, or to a new array. Counts are
     those of the documents visited; the work is the sum over their tokens of min(K_d, K_v), the
     number of topics in the document when the sweep begins and that of the word.

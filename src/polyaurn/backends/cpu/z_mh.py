@@ -1,4 +1,4 @@
-"""The z step by Metropolis-Hastings: a few proposals a token, whatever the number of topics.
+"""The z step by Metropolis-Hastings: a few proposals per token, whatever the number of topics.
 
 The target is the urn's, phi[k, v] (alpha[k] + m[d, k]). A step proposes from the word and then from
 the document:

@@ -1,8 +1,8 @@
 """When a GPU fails: errors of CuPy and numba-cuda as one of ours.
 
-Topics are changed in place, and what is left of them after a failure in the middle is worthless.
-Whoever holds an older state is therefore rejected from the moment at which a step begins to change
-them; a failure before that, such as a Phi for which there is no memory, leaves the state as it was.
+Topics are changed in place, and cannot be used after a failure in the middle of a step. Older
+states are therefore rejected from the moment at which a step begins to change topics; a failure
+before that, such as a Phi for which there is no memory, leaves the state as it was.
 """
 
 import warnings

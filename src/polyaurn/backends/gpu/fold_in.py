@@ -6,7 +6,7 @@ rounded by itself, so that they give the CPU's bytes. Lanes share fetching the a
 looking where a running sum passes.
 
 Warps take documents from a queue, longest first, so that long ones do not begin last; for
-left-to-right they take the particles of documents, which know nothing of each other. Each warp has
+left-to-right they take the particles of documents, which are independent. Each warp has
 a row of K places for its document's counts. A token takes as many additions in turn as its word
 has topics: a single very long document is as slow as one warp is. Indices are unsigned where it
 matters, so that numba does not check whether they count from the end.

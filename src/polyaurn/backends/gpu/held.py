@@ -17,7 +17,7 @@ def check_current(version: int, current: int) -> None:
     if version != current:
         raise InputError(
             "This state is no longer on the GPU: a later sweep has changed it. Copy what is to "
-            "be kept before the next sweep, with polyaurn.chain.state.on_host(state)."
+            "be kept before the next sweep, with polyaurn.state.on_host(state)."
         )
 
 

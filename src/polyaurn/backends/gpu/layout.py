@@ -1,4 +1,4 @@
-"""The corpus on the GPU: whole where it fits, else in chunks of documents that come and go.
+"""The corpus on the GPU: whole where it fits, else in chunks of documents, copied in turn.
 
 A token takes 10 bytes: its word, its topic, and its share of the list of its document's topics.
 Where not all of it fits, words and topics stay in the computer's own memory, and two

@@ -27,7 +27,7 @@ from polyaurn.chain.state import Counts, Priors, State, Work
 from polyaurn.chain.steps import Address, LDASteps
 from polyaurn.corpus.corpus import Corpus
 
-# What kernels of a z step tell: the work, how many documents stopped, the most topics by bucket.
+# What kernels of a z step report: the work, how many documents stopped, the most topics by bucket.
 FIRST_BUCKET, RESUMED = 2, len(EDGES)
 WORK = FIRST_BUCKET + RESUMED + 1
 
@@ -244,12 +244,12 @@ def draw_z(
             here = order[bucket.begin : bucket.end]
             launch(here, sides[number], most_listed[number], bucket, number)
         finish()
-        told = toolkit.to_host(xp.asarray(work)[:WORK])
-        if told[1]:  # lists that found no room
-            launch(stopped[: int(told[1])], stream, LONGEST, Bucket(0, 0, LONGEST, WARP), RESUMED)
+        report = toolkit.to_host(xp.asarray(work)[:WORK])
+        if report[1]:  # lists that did not fit
+            launch(stopped[: int(report[1])], stream, LONGEST, Bucket(0, 0, LONGEST, WARP), RESUMED)
             finish()
-            told = toolkit.to_host(xp.asarray(work)[:WORK])
-        most = np.maximum(told[FIRST_BUCKET:-1], told[-1])
+            report = toolkit.to_host(xp.asarray(work)[:WORK])
+        most = np.maximum(report[FIRST_BUCKET:-1], report[-1])
         layout.most_listed[chunk.first, name] = most.tolist()
         xp.asarray(work)[1:WORK] = 0
         toolkit.wait_for(0)  # the next chunk has a stream of its own

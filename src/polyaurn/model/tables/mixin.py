@@ -247,7 +247,7 @@ class Tables(Generic[M]):
         Parameters
         ----------
         labels : sequence, one for each document
-            The class of each. Documents without one (None, NaN) are left out, which is said in a
+            The class of each. Documents without one (None, NaN) are left out, with a
             warning.
         topics : sequence of int, optional
             Which topics; all when not given.

@@ -1,0 +1,40 @@
+"""One sweep from enumerated draws of the posterior of a tiny corpus."""
+
+import numpy as np
+
+from polyaurn import Corpus
+from polyaurn.chain.priors import make_priors
+from support.chains import digits, enumerate_posterior, number, one_step
+from support.p_values import chi_square_p
+
+SHAPES = {
+    "one document": ([[2, 1, 2]], [0.5, 0.5], 0.3),
+    "one word": ([[3], [2]], [0.4, 0.8], 0.5),
+    "an empty document": ([[2, 1], [0, 0], [1, 2]], [0.3, 0.3], 0.2),
+    "one topic": ([[2, 1], [1, 1]], [0.7], 0.1),
+    "three topics": ([[1, 1, 0], [0, 1, 2]], [0.2, 0.5, 0.3], 0.4),
+    "asymmetric": ([[2, 1, 0], [0, 1, 2], [0, 0, 1]], [0.3, 0.7], [0.1, 0.2, 0.4]),
+}
+
+
+def setting(shape):
+    """Return a corpus, its priors, and the enumerated posterior."""
+    counts, alpha, beta = SHAPES[shape]
+    corpus = Corpus.from_matrix(counts)
+    priors = make_priors(alpha, beta, len(alpha), corpus.n_words)
+    return corpus, priors, enumerate_posterior(corpus, priors)
+
+
+def after_one_sweep(made, shape, draws):
+    """Start from independent draws of the posterior, sweep once; return the p-value of the result.
+
+    It should be draws of the posterior again. They are independent, so that chi-square needs no
+    thinning.
+    """
+    corpus, priors, p = setting(shape)
+    K = len(priors.alpha)
+    steps = made(corpus, K)
+    rng = np.random.default_rng(7)
+    starts = digits(rng.choice(len(p), size=draws, p=p), K, corpus.n_tokens)
+    ends = np.array([one_step(steps, priors, z, 1, t).z for t, z in enumerate(starts)])
+    return chi_square_p(np.bincount(number(ends, K), minlength=len(p)), p)
