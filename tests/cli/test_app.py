@@ -26,7 +26,7 @@ def test_train_topics_info(run, texts, tmp_path):
     assert [r["sweep"] for r in records] == list(range(1, 61))
     assert [r["sweep"] for r in records if r["log_posterior"] is not None] == [20, 40, 60]
     assert records == load(tmp_path / "model").trace
-    assert not (tmp_path / "trace.jsonl.part").exists()
+    assert not list(tmp_path.glob(".trace.jsonl.*"))
 
     code, out, _ = run("topics", "model", "--words", 3)
     assert code == 0
@@ -255,8 +255,7 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path, number):
         cwd=tmp_path,
     )  # fmt: skip
     deadline = time.monotonic() + 120
-    part = tmp_path / "t.jsonl.part"
-    while not (part.exists() and part.stat().st_size > 500):
+    while not any(part.stat().st_size > 500 for part in tmp_path.glob(".t.jsonl.*.new")):
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -126,7 +126,8 @@ def fit_and_save(
             "" if score is None else f", log posterior {score / corpus.n_tokens:.4f} a token"
         )
         begun = "" if swept else "The run was complete already: "
-        note(f"{begun}{lda.n_iter_:,} sweeps in {last['seconds']:.1f} s of sampling{per_token}")
+        took = f" in {last['seconds']:.1f} s of sampling" if "seconds" in last else ""
+        note(f"{begun}{lda.n_iter_:,} sweeps{took}{per_token}")
     return lda.model_, stopped
 
 
@@ -141,16 +142,16 @@ def as_trained(
     from polyaurn.cli.config import CUT, PRUNING, WHERE, cut_in
     from polyaurn.corpus.known_words import cut_of
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
-    from polyaurn.files.names import CONFIG
+    from polyaurn.model.folder import config_of
 
-    options = dict(reading)
+    options, config = dict(reading), config_of(model, folder)
     form = options["format"] or recognise(path)
     if pruned:
         plain = {name: READING[name][1] for name in PRUNING}
-        dropped = cut_in(folder / CONFIG, PRUNING)
+        dropped = cut_in(config, PRUNING)
         options |= {name: v for name, v in dropped.items() if options[name] == plain[name]}
     if form in TEXT_FORMATS:
-        kept = cut_in(folder / CONFIG, CUT | (WHERE if form in ("table", "parquet") else {}))
+        kept = cut_in(config, CUT | (WHERE if form in ("table", "parquet") else {}))
         if kept:
             return options | {name: v for name, v in kept.items() if options[name] is None}
         cut = cut_of(model.vocab)

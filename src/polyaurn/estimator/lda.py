@@ -244,7 +244,7 @@ class LDA(Trained):
         before, start = 0.0, None
         if folder.saved is not None:
             start, trace = folder.saved.halt, folder.saved.trace
-            before = float(trace[-1]["seconds"]) if trace else 0.0
+            before = float(trace[-1].get("seconds", 0.0)) if trace else 0.0
             run = run.with_seed(folder.saved.run["random_state"])
         if start is not None and start.sweep == run.settings.max_iter:
             state = state_of(run.corpus, start, run.priors, self.sampler, self.n_jobs)

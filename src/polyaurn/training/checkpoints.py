@@ -13,11 +13,17 @@ import numpy as np
 from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
 from polyaurn.chain.state import WHOLE, Halt, Priors, State, halt_of
-from polyaurn.files.names import CHECKPOINTS, checkpoint_headers, sweep_of, thin_checkpoints
+from polyaurn.files.names import (
+    CHECKPOINT_FORMAT,
+    CHECKPOINTS,
+    checkpoint_headers,
+    in_the_way,
+    sweep_of,
+    thin_checkpoints,
+)
 from polyaurn.files.npz import read_npz, write_npz
 from polyaurn.files.sealed import Damaged, file_of, seal, unseal
 
-FORMAT = "polyaurn-checkpoint"
 FORMAT_VERSION = 1
 KEPT = 2
 SECONDS = 60.0  # between checkpoints, when nothing else is said
@@ -140,7 +146,7 @@ class Checkpoints:
         if halt.priors is not None:
             arrays |= {"alpha": halt.priors.alpha, "beta": halt.priors.beta}
         header = {
-            "format": FORMAT,
+            "format": CHECKPOINT_FORMAT,
             "format_version": FORMAT_VERSION,
             "polyaurn_version": __version__,
             "run": self._run,
@@ -150,6 +156,12 @@ class Checkpoints:
         }
         stem = f"sweep-{halt.sweep:09d}"
         thin_checkpoints(self._folder, KEPT)
+        other = in_the_way(self._folder, stem)
+        if other:
+            raise InputError(
+                f"The file '{self._folder / other}' is not a checkpoint of polyaurn, and is left "
+                "alone; move it, or choose another folder."
+            )
         seal(
             self._folder,
             f"{stem}.json",
@@ -203,7 +215,7 @@ def newest(folder: Path) -> Saved | None:
 
 
 def _read(folder: Path, name: str) -> Saved:
-    header = unseal(folder, name, FORMAT, FORMAT_VERSION)
+    header = unseal(folder, name, CHECKPOINT_FORMAT, FORMAT_VERSION)
     sweep, share, run = header.get("sweep"), header.get("share"), header.get("run")
     if sweep != sweep_of(name) or type(share) is not int or not 1 <= share <= WHOLE:
         raise Damaged(f"it is of sweep {sweep!r} and share {share!r}")
