@@ -188,12 +188,16 @@ def test_a_model_is_not_overwritten_unless_forced(run, texts):
     assert load("m").n_topics == 3
 
 
-def test_the_demo_replaces_only_its_own_folder(run, texts, monkeypatch, small):
+@pytest.mark.parametrize("name", ["mine", "polyaurn-demo"])
+def test_the_demo_replaces_only_its_own_models(run, texts, tmp_path, monkeypatch, small, name):
     monkeypatch.setattr("polyaurn.datasets.python_docs", lambda on_file=None: small)
-    assert run("train", texts, "-k", 2, "--sweeps", 2, "--out", "mine", "-q")[0] == 0
-    code, _, err = run("demo", "--out", "mine")
+    assert run("train", texts, "-k", 2, "--sweeps", 2, "--out", name, "-q")[0] == 0
+    before = {p.name: p.read_bytes() for p in (tmp_path / name).iterdir()}
+    code, _, err = run("demo", "--out", name)
     assert code == 2
-    assert "already holds a model" in err
+    assert "holds a model that this command did not make" in err
+    assert "Choose another folder with --out" in err
+    assert {p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} == before
 
 
 def test_topics_by_size_for_people_and_machines(run, texts):

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.chain.priors import topic_word_mass
-from polyaurn.chain.state import Priors
+from polyaurn.chain.state import Counts, Priors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,9 +33,7 @@ class ModelData:
             "topic_word_counts": _read_only_csr(self.topic_word_counts),
             "doc_topic_counts": _read_only_csr(self.doc_topic_counts),
             "assignments": read_only(self.assignments),
-            "priors": self.priors._replace(
-                alpha=read_only(self.priors.alpha), beta=read_only(self.priors.beta)
-            ),
+            "priors": _read_only_priors(self.priors),
             "trace": [dict(record) for record in self.trace],
             "parameters": dict(self.parameters),
         }
@@ -51,7 +49,9 @@ class ModelData:
     def topic_sizes(self) -> I64 | F64:
         """Tokens of each topic; sums of float64 where the counts are pseudo-counts."""
         sizes = np.asarray(self.topic_word_counts.sum(axis=1)).ravel()
-        return read_only(sizes if sizes.dtype == np.float64 else sizes.astype(np.int64))
+        found: I64 | F64 = sizes if sizes.dtype == np.float64 else sizes.astype(np.int64)
+        found.flags.writeable = False
+        return found
 
     @cached_property
     def topic_word_mass(self) -> sp.csr_matrix:
@@ -72,6 +72,16 @@ def read_only(array: Any) -> Any:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def _read_only_priors(priors: Priors) -> Priors:
+    """Return the priors over arrays that cannot be written to."""
+    pseudo = priors.pseudo
+    if pseudo is not None:
+        pseudo = Counts(*map(read_only, pseudo))
+    return priors._replace(
+        alpha=read_only(priors.alpha), beta=read_only(priors.beta), pseudo=pseudo
+    )
 
 
 def _read_only_csr(matrix: sp.csr_matrix) -> sp.csr_matrix:
