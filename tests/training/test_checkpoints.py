@@ -104,7 +104,7 @@ def test_checkpoints_by_time(corpus, tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
         "polyaurn.training.checkpoints.Checkpoints.write",
-        lambda self, state, trace: written.append(state.sweep),
+        lambda self, state, trace, extra: written.append(state.sweep),
     )
     lda(tmp_path / "a", checkpoint_every="55s").fit(corpus)
     assert written[0] == 6  # ten seconds a sweep, by this clock

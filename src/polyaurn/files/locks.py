@@ -12,6 +12,7 @@ from polyaurn.base.errors import InputError
 from polyaurn.files.atomic import make_folder
 
 LOCK = ".polyaurn.lock"
+_HARMLESS = re.compile(r"\.DS_Store|\._.*|Thumbs\.db|desktop\.ini|\.lock|" + re.escape(LOCK))
 _OURS = re.compile(rb"(polyaurn \d{1,20}\n?)?")  # what a lock holds; nothing until it is written
 _LOCKED_BYTE = 1 << 30  # beyond the text: Windows lets nobody read a byte that is locked
 _WINDOWS = os.name == "nt"
@@ -59,6 +60,11 @@ def locked(folder: Path) -> Iterator[None]:
                 folder.rmdir()
         with _GUARD:
             _HELD.pop(key, None)
+
+
+def is_harmless(name: str) -> bool:
+    """Return whether a file is a lock, or one that systems leave: a folder with it is empty."""
+    return bool(_HARMLESS.fullmatch(name))
 
 
 def _taken(folder: Path, by: str) -> InputError:

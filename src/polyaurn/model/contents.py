@@ -5,7 +5,7 @@ from pathlib import Path
 
 from polyaurn.base.errors import InputError
 from polyaurn.files.atomic import file_of_temporary
-from polyaurn.files.locks import LOCK
+from polyaurn.files.locks import is_harmless
 from polyaurn.files.names import (
     ARRAYS,
     CHECKPOINTS,
@@ -22,7 +22,6 @@ FORMAT = "polyaurn-model"
 WRITING = ".polyaurn.writing"  # there while a model is written: its files are ours already
 CHAIN = re.compile(r"chain-\d{4,}")  # folder of a chain of posterior draws
 OURS = both_names(SEALED) | {HEADER, TIMINGS, CONFIG}
-_HARMLESS = re.compile(r"\.DS_Store|\._.*|Thumbs\.db|desktop\.ini|\.lock|" + re.escape(LOCK))
 
 
 def check_contents(target: Path, path: str | Path, name: str, *, force: bool) -> None:
@@ -97,4 +96,4 @@ def _is_other(entry: Path) -> bool:
         run = holds_checkpoint(inside.parent)
         return not (run or (entry.is_dir() and not any(entry.iterdir())))
     known = entry.name in OURS or file_of_temporary(entry.name) in OURS
-    return not (known or entry.name == WRITING or _HARMLESS.fullmatch(entry.name))
+    return not (known or entry.name == WRITING or is_harmless(entry.name))
