@@ -1,9 +1,11 @@
 """Kernels on the disk: used again while all their sources are the same, and never after."""
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
+import warnings
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +15,8 @@ import pytest
 
 import polyaurn
 from polyaurn.base import compilation as machine_code
+from polyaurn.base.errors import CompilationWarning
+from polyaurn.cli import app
 
 PACKAGE = Path(polyaurn.__file__).parent
 COMPILED = {"njit", "kernel", "device_function"}
@@ -151,3 +155,44 @@ def test_kernels_hold_nothing_from_other_files():
     tree = ast.parse(planted)
     [function] = compiled_functions(tree)
     assert held(function) & outside(tree) == {"A"}
+
+
+NOWHERE = """
+import sys, warnings
+from numba.core import caching
+caching.CacheImpl._locator_classes = [caching.UserProvidedCacheLocator]
+if sys.argv[1] == "full":
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+    caching.IndexDataCacheFile.save = full
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    from polyaurn.evaluate import coherence
+    from polyaurn.exchange import mallet_state
+    texts = [["moon", "orbit", "moon"], ["goal", "team"], ["orbit", "moon"]]
+    print(coherence([["moon", "orbit"]], texts).round(6).tolist())
+print(*[f"{w.category.__name__}: {w.message}" for w in said], sep="\\n")
+"""
+
+
+@pytest.mark.parametrize("case", ["no folder", "full"])
+def test_without_a_folder_for_compiled_code_it_is_compiled_in_memory(tmp_path, case):
+    """Read-only containers have none; a disk may also be full by the time it is written."""
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / ("file" if case == "no folder" else "cache")
+    done = subprocess.run(
+        [sys.executable, "-c", NOWHERE, case], capture_output=True, text=True, check=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder / "inside")},
+    )  # fmt: skip
+    value, *said = done.stdout.splitlines()
+    assert value == "[1.0]"
+    assert len(said) == 1
+    assert said[0].startswith("CompilationWarning: Compiled code cannot be kept on the disk (")
+    assert "NUMBA_CACHE_DIR" in said[0]
+    assert done.stderr == ""
+
+
+def test_the_command_line_says_so_as_a_note(capsys):
+    with app._compilation_noted():
+        warnings.warn("it is not kept", CompilationWarning, stacklevel=1)
+    assert capsys.readouterr().err == "Note: it is not kept\n"

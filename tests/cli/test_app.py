@@ -26,7 +26,7 @@ def test_train_topics_info(run, texts, tmp_path):
     assert [r["sweep"] for r in records] == list(range(1, 61))
     assert [r["sweep"] for r in records if r["log_posterior"] is not None] == [20, 40, 60]
     assert records == load(tmp_path / "model").trace
-    assert not (tmp_path / "trace.jsonl.part").exists()
+    assert not list(tmp_path.glob(".trace.jsonl.*"))
 
     code, out, _ = run("topics", "model", "--words", 3)
     assert code == 0
@@ -188,12 +188,16 @@ def test_a_model_is_not_overwritten_unless_forced(run, texts):
     assert load("m").n_topics == 3
 
 
-def test_the_demo_replaces_only_its_own_folder(run, texts, monkeypatch, small):
+@pytest.mark.parametrize("name", ["mine", "polyaurn-demo"])
+def test_the_demo_replaces_only_its_own_models(run, texts, tmp_path, monkeypatch, small, name):
     monkeypatch.setattr("polyaurn.datasets.python_docs", lambda on_file=None: small)
-    assert run("train", texts, "-k", 2, "--sweeps", 2, "--out", "mine", "-q")[0] == 0
-    code, _, err = run("demo", "--out", "mine")
+    assert run("train", texts, "-k", 2, "--sweeps", 2, "--out", name, "-q")[0] == 0
+    before = {p.name: p.read_bytes() for p in (tmp_path / name).iterdir()}
+    code, _, err = run("demo", "--out", name)
     assert code == 2
-    assert "already holds a model" in err
+    assert "holds a model that this command did not make" in err
+    assert "Choose another folder with --out" in err
+    assert {p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} == before
 
 
 def test_topics_by_size_for_people_and_machines(run, texts):
@@ -255,8 +259,7 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path, number):
         cwd=tmp_path,
     )  # fmt: skip
     deadline = time.monotonic() + 120
-    part = tmp_path / "t.jsonl.part"
-    while not (part.exists() and part.stat().st_size > 500):
+    while not any(part.stat().st_size > 500 for part in tmp_path.glob(".t.jsonl.*.new")):
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < deadline
         time.sleep(0.05)

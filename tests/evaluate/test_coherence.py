@@ -1,10 +1,13 @@
 """Coherence against gensim and by hand; what MALLET's users ask of topics."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, datasets
 from polyaurn.evaluate import coherence, diversity, mimno_coherence, topic_diagnostics
+from polyaurn.evaluate.coherence import _pairs
 from polyaurn.evaluate.windows import count_windows
 
 MEASURES = ("u_mass", "c_uci", "c_npmi", "c_v")
@@ -73,20 +76,46 @@ def count_plainly(texts, size, W):
 def test_windows_are_counted_as_by_looking_at_each(size):
     rng = np.random.default_rng(size)
     texts = [rng.integers(-1, 4, n).tolist() for n in (0, 1, 3, 17, 40, 40)] + [[-1] * 9]
-    alone, together = np.zeros(4, np.int64), np.zeros((4, 4), np.int64)
+    every = _pairs([np.array([2, 0, 3, 1])], 4)  # of four words
+    alone, together = np.zeros(4, np.int64), np.zeros(6, np.int64)
     ptr = np.concatenate(([0], np.cumsum([len(t) for t in texts]))).astype(np.int64)
     word = np.array([v for text in texts for v in text], np.int32)
-    n = count_windows(ptr, word, size, True, alone, together)
+    n = count_windows(ptr, word, size, True, alone, every.first, every.partner, together)
     expected = count_plainly(texts, size, 4)
     assert n == expected[2]
     assert alone.tolist() == expected[0].tolist()
-    assert together.tolist() == expected[1].tolist()
+    assert together.tolist() == expected[1][np.tril_indices(4, -1)].tolist()
     forgotten = np.zeros(4, np.int64)
-    assert count_windows(ptr, word, size, False, forgotten, together) == n
+    again = count_windows(ptr, word, size, False, forgotten, every.first, every.partner, together)
+    assert again == n
     assert (forgotten <= alone).all()
     assert (forgotten < alone).any() == (size in (2, 5, 30)), (
         "gensim's rule differs where words recur"
     )
+
+
+def test_pairs_of_topics_are_listed_once_and_found_again():
+    topics = [np.array(topic) for topic in ([4, 1, 2], [3], [2, 4], [])]
+    pairs = _pairs(topics, 5)
+    later = np.repeat(np.arange(5), np.diff(pairs.first))
+    listed = list(zip(later.tolist(), pairs.partner.tolist(), strict=True))
+    assert listed == [(2, 1), (4, 1), (4, 2)]
+    assert [listed[p] for p in pairs.of] == [(4, 1), (4, 2), (2, 1), (4, 2)]
+
+
+def test_many_topics_need_no_square_of_their_words():
+    """Three thousand topics of ten words each: all pairs of words would take 7 GB."""
+    K = 3000
+    topics = [[f"w{10 * k + j}" for j in range(10)] for k in range(K)]
+    there = np.random.default_rng(0).random((30, 10 * K)) < 0.3
+    there[:, 0] = there[:2, 1] = there[0] = True
+    corpus = Corpus.from_matrix(there.astype(np.int32), [f"w{v}" for v in range(10 * K)])
+    tracemalloc.start()
+    found = coherence(topics, corpus)
+    assert tracemalloc.get_traced_memory()[1] < 3e8
+    tracemalloc.stop()
+    few = [topics[k] for k in (0, 7, K - 1)]
+    assert found[[0, 7, K - 1]].tolist() == coherence(few, corpus).tolist()
 
 
 def test_models_are_scored_on_their_corpus():

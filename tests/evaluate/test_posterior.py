@@ -10,7 +10,7 @@ import polyaurn
 from polyaurn import InputError, posterior
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import topic_word_matrix
-from polyaurn.evaluate.posterior import sampling
+from polyaurn.evaluate.posterior import recorder, sampling
 from polyaurn.evaluate.posterior.choice import Choice, make_choice
 
 BURN_IN, DRAWS, THIN = 60, 12, 2
@@ -84,7 +84,7 @@ def test_means_and_sizes_are_those_of_the_states(corpus, drawn, c):
     priors = make_priors(0.1, 0.01, 3, corpus.n_words)
     order = found.chains[c].order
     phi, theta, sizes = 0.0, 0.0, []
-    for state in by_hand(corpus, 1 + c):
+    for state in by_hand(corpus, found.chains[c].seed):
         n = topic_word_matrix(state.counts, 3).toarray()[order]
         sizes.append(n.sum(axis=1))
         phi += (n + 0.01) / (n + 0.01).sum(axis=1, keepdims=True) / DRAWS
@@ -161,7 +161,7 @@ def phi_draws(beta, *, forget_the_rest=False):
     if forget_the_rest:
         sizes = np.asarray(n[:, [0, 2]].sum(axis=1)).ravel()
     rng = np.random.Generator(np.random.Philox(7))
-    return np.array([sampling._draw_phi(n, sizes, beta, choice, rng)[0] for _ in range(6000)])
+    return np.array([recorder._draw_phi(n, sizes, beta, choice, rng)[0] for _ in range(6000)])
 
 
 def topic_word_matrix_of(rows):

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, load
+from polyaurn.files.locks import LOCK
 from polyaurn.files.names import HEADER, TIMINGS
+from polyaurn.model.contents import WRITING
 from polyaurn.model.folder import check_target, save
 
 FILES = ["arrays.npz", "vocab.txt", "trace.jsonl", "doc_names.txt", TIMINGS]
@@ -333,8 +335,9 @@ def test_models_of_the_first_format_are_read(model, tmp_path):
 def test_what_an_interrupted_writer_left_is_no_obstacle(model, tmp_path):
     folder = tmp_path / "m"
     folder.mkdir()
-    for name in ("arrays.npz", ".arrays.npz.0badf00d.new", "vocab-2.txt", ".lock"):
+    for name in ("arrays.npz", ".arrays.npz.0badf00d.new", "vocab-2.txt", WRITING):
         (folder / name).write_bytes(b"half")
+    (folder / LOCK).write_bytes(b"polyaurn 1234\n")
     save(model, folder)
     assert load(folder).topics() == model.topics()
     left = {entry.name for entry in folder.iterdir()}

@@ -91,7 +91,7 @@ def test_runs_that_are_killed_again_and_again_end_with_the_same_bytes(nursery, w
 def test_a_stop_that_is_asked_for_writes_a_checkpoint_and_says_how_to_go_on(nursery, whole, number):
     name = f"asked-{number}"
     child = train(nursery, name, every="1s", threads=2)
-    part = nursery.folder / name / ".lock"
+    part = nursery.folder / name / ".polyaurn.lock"
     child.wait_until(part.exists)
     child.send(number)
     code = child.wait()

@@ -7,13 +7,11 @@ import pytest
 
 import polyaurn
 from polyaurn import LDA, InputError
-from polyaurn.backends.registry import BACKENDS
 from polyaurn.base.errors import CheckpointWarning
-from polyaurn.chain.samplers import SAMPLERS, THREAD_FREE
+from polyaurn.chain.samplers import THREAD_FREE
 from polyaurn.files.names import CHECKPOINTS
 from polyaurn.model.folder import TIMED
 from polyaurn.training.checkpoints import Every, read_every
-from polyaurn.training.memory import check_memory
 
 SETTINGS = {
     "plain": {},
@@ -106,7 +104,7 @@ def test_checkpoints_by_time(corpus, tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
         "polyaurn.training.checkpoints.Checkpoints.write",
-        lambda self, state, trace: written.append(state.sweep),
+        lambda self, state, trace, extra: written.append(state.sweep),
     )
     lda(tmp_path / "a", checkpoint_every="55s").fit(corpus)
     assert written[0] == 6  # ten seconds a sweep, by this clock
@@ -223,18 +221,3 @@ def test_a_model_and_its_run_share_a_folder(corpus, tmp_path):
         polyaurn.load(tmp_path / "m")
     run.save(tmp_path / "m", force=True)
     assert polyaurn.load(tmp_path / "m").n_topics == 4
-
-
-def test_too_little_memory_is_foreseen(corpus, monkeypatch):
-    with pytest.raises(InputError, match="take the sampler 'polya-urn'"):
-        check_memory(10**6, 10**9, 60_000, "partially-collapsed", BACKENDS["cpu"])
-    monkeypatch.setattr("polyaurn.training.memory.free_bytes", lambda: 10_000)
-    with pytest.raises(InputError, match=r"needs at least 0\.0 GB of memory .* train on fewer"):
-        lda().fit(corpus)
-
-
-def test_free_memory_is_known_here():
-    from polyaurn.training.memory import free_bytes, least_bytes
-
-    assert 1e7 < free_bytes() < 1e14
-    assert least_bytes(100, 10, 5, SAMPLERS["collapsed-dense"].cell_bytes) == 600 + 200

@@ -7,6 +7,7 @@ are made of.
 """
 
 import hashlib
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ import numba
 
 from polyaurn.base.version import __version__
 
+_noted: list[str] = []  # why compiled code is not kept, once that was said
 _PACKAGE = Path(__file__).parents[1]
 FOLDERS = ("backends",)  # folders whose functions are compiled
 FILES = (
@@ -49,15 +51,57 @@ def stamp() -> str:
     return digest.hexdigest()
 
 
-def kept_while_fresh(compiled: Any) -> Any:
-    """Return a compiled function whose machine code is kept for these sources only."""
-    file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+def kept_while_fresh(compile_: Callable[..., Any], function: Any, **options: Any) -> Any:
+    """Compile a function, and keep its machine code on the disk for these sources only.
+
+    Where nothing can be kept, as in a container that is read-only, it is compiled in memory.
+    """
+    try:
+        compiled = compile_(function, **options)
+    except RuntimeError as error:
+        if not options.get("cache") or "cannot cache" not in str(error):
+            raise
+        _note_not_kept("there is no folder for it that can be written")
+        return compile_(function, **options | {"cache": False})
+    kept: Any = getattr(compiled, "_cache", None)
+    file: Any = getattr(kept, "_cache_file", None)
     if hasattr(file, "_source_stamp"):
         file._source_stamp = (file._source_stamp, stamp())
+    for name in ("load_overload", "save_overload"):
+        if hasattr(kept, name):
+            setattr(kept, name, _without_errors(getattr(kept, name)))
     return compiled
+
+
+def _without_errors(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of a cache that does nothing where the disk fails, is full or forbidden."""
+
+    def tried(*arguments: Any, **named: Any) -> Any:
+        try:
+            return method(*arguments, **named)
+        except OSError as error:
+            _note_not_kept(error.strerror or str(error))
+            return None
+
+    return tried
+
+
+def _note_not_kept(reason: str) -> None:
+    """Say once in a process that compiled code is not kept, and why."""
+    from polyaurn.base.errors import CompilationWarning
+
+    if _noted:
+        return
+    _noted.append(reason)
+    warnings.warn(
+        f"Compiled code cannot be kept on the disk ({reason}), so that every process compiles it "
+        "again, for half a minute or so; name a folder that can be written to in the environment "
+        "variable NUMBA_CACHE_DIR.",
+        CompilationWarning,
+        stacklevel=2,
+    )
 
 
 def njit(**options: Any) -> Callable[[Any], Any]:
     """Return numba's decorator with these options, for a function of these sources."""
-    compiled = numba.njit(**options)
-    return lambda function: kept_while_fresh(compiled(function))
+    return lambda function: kept_while_fresh(numba.njit, function, **options)

@@ -29,6 +29,10 @@ class CheckpointWarning(UserWarning):
     """A checkpoint that could not be written or read; the run continues."""
 
 
+class CompilationWarning(UserWarning):
+    """Compiled code that cannot be kept on the disk; every process compiles it again."""
+
+
 class SeedWarning(UserWarning):
     """Seed words, or words of an earlier model, that are not in the corpus."""
 

@@ -69,6 +69,18 @@ def key(seed: int, sweep: Moment, purpose: Purpose) -> Key:
     return Key(a, b)
 
 
+def chain_seed(seed: int, chain: int) -> int:
+    """Return the seed of one of several chains: of the first the seed itself, of others a hash.
+
+    Hashed seeds have 128 bits, the highest set, so that no chain has a seed that a user would give,
+    and chains of neighbouring seeds have nothing in common.
+    """
+    if chain == 0:
+        return seed
+    digest = hashlib.blake2b(f"chain/{seed}/{chain}".encode(), digest_size=16).digest()
+    return int.from_bytes(digest, "little") | 1 << 127
+
+
 def bits(key: Key, index: npt.ArrayLike) -> npt.NDArray[np.uint64]:
     """Return 64 random bits for each index, always the same for the same key and index."""
     with np.errstate(over="ignore"):

@@ -32,6 +32,8 @@ class Sampler(NamedTuple):
         Whether topics are proposed and accepted, `mh_steps` times per token.
     cell_bytes : int
         Bytes of the computer's memory for each word and topic; 0 where memory is sparse.
+    thread_cell_bytes : int
+        The same for each thread, which counts by itself what it draws.
     backends : tuple of str
         Where it runs.
     referenced : bool
@@ -44,6 +46,7 @@ class Sampler(NamedTuple):
     draws_phi: bool = True
     proposes: bool = False
     cell_bytes: int = 0
+    thread_cell_bytes: int = 0
     backends: tuple[str, ...] = ("cpu",)
     referenced: bool = False
 
@@ -65,6 +68,7 @@ SAMPLERS: dict[str, Sampler] = {
         law="exact",
         parallel_law="exact",
         cell_bytes=14,
+        thread_cell_bytes=4,
         backends=("cpu", "gpu"),
         referenced=True,
     ),

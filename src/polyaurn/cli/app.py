@@ -3,13 +3,15 @@
 import os
 import re
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from polyaurn.base.errors import InputError
+from polyaurn.base.errors import CompilationWarning, InputError
 from polyaurn.cli.corpus import import_, info
 from polyaurn.cli.evaluate import compare, evaluate, infer
 from polyaurn.cli.exchange import export, import_model
@@ -103,7 +105,8 @@ def _options(
 def main() -> None:
     """Run the command line; bad input is one sentence and exit code 2."""
     try:
-        code = app(prog_name="polyaurn", standalone_mode=False)
+        with _compilation_noted():
+            code = app(prog_name="polyaurn", standalone_mode=False)
     except InputError as error:
         _fail(_in_options(str(error)))
     except UsageError as error:
@@ -117,6 +120,23 @@ def main() -> None:
         note("polyaurn: stopped; nothing was written.")
         code = INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@contextmanager
+def _compilation_noted() -> Iterator[None]:
+    """Say as a note that compiled code is not kept, whichever step compiles first."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", CompilationWarning)
+        plain = warnings.showwarning
+
+        def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
+            if issubclass(category, CompilationWarning):
+                note(f"Note: {message}")
+            else:
+                plain(message, category, *where, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def _fail(message: str) -> NoReturn:

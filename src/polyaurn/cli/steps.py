@@ -70,12 +70,17 @@ def fit_and_save(
     bars: bool | None = None,
     resume: bool = False,
     config: str | None = None,
+    facts: dict[str, Any] | None = None,
     **parameters: Any,
 ) -> tuple["TopicModel", bool]:
-    """Train, stop on Ctrl-C, save; return the model and whether it was stopped early."""
-    import warnings
+    """Train, stop on Ctrl-C, save; return the model and whether it was stopped early.
 
-    from polyaurn.base.errors import CheckpointWarning, SeedWarning
+    `facts` are stored in the model besides those of its run.
+    """
+    import warnings
+    from dataclasses import replace
+
+    from polyaurn.base.errors import CheckpointWarning, CompilationWarning, SeedWarning
     from polyaurn.estimator.lda import LDA
     from polyaurn.files.locks import locked
     from polyaurn.files.names import remove_checkpoints
@@ -91,7 +96,7 @@ def fit_and_save(
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", UserWarning)  # empty documents were noted already
-        for told in (CheckpointWarning, SeedWarning):
+        for told in (CheckpointWarning, CompilationWarning, SeedWarning):
             warnings.simplefilter("always", told)
         warnings.showwarning = lambda message, *_, **__: note(f"Note: {message}")
         if not resume:
@@ -109,7 +114,8 @@ def fit_and_save(
         )
         lda.fit(corpus)
         trace_file.rewrite(lda.trace_)
-        write_model(lda.model_, folder, config)
+        model = replace(lda.model_, parameters=lda.model_.parameters | (facts or {}))
+        write_model(model, folder, config)
         stopped = bool(stop.asked and lda.n_iter_ < lda.max_iter)
         if not stopped:
             remove_checkpoints(folder)
@@ -126,8 +132,9 @@ def fit_and_save(
             "" if score is None else f", log posterior {score / corpus.n_tokens:.4f} a token"
         )
         begun = "" if swept else "The run was complete already: "
-        note(f"{begun}{lda.n_iter_:,} sweeps in {last['seconds']:.1f} s of sampling{per_token}")
-    return lda.model_, stopped
+        took = f" in {last['seconds']:.1f} s of sampling" if "seconds" in last else ""
+        note(f"{begun}{lda.n_iter_:,} sweeps{took}{per_token}")
+    return model, stopped
 
 
 def as_trained(
@@ -141,16 +148,16 @@ def as_trained(
     from polyaurn.cli.config import CUT, PRUNING, WHERE, cut_in
     from polyaurn.corpus.known_words import cut_of
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
-    from polyaurn.files.names import CONFIG
+    from polyaurn.model.folder import config_of
 
-    options = dict(reading)
+    options, config = dict(reading), config_of(model, folder)
     form = options["format"] or recognise(path)
     if pruned:
         plain = {name: READING[name][1] for name in PRUNING}
-        dropped = cut_in(folder / CONFIG, PRUNING)
+        dropped = cut_in(config, PRUNING)
         options |= {name: v for name, v in dropped.items() if options[name] == plain[name]}
     if form in TEXT_FORMATS:
-        kept = cut_in(folder / CONFIG, CUT | (WHERE if form in ("table", "parquet") else {}))
+        kept = cut_in(config, CUT | (WHERE if form in ("table", "parquet") else {}))
         if kept:
             return options | {name: v for name, v in kept.items() if options[name] is None}
         cut = cut_of(model.vocab)

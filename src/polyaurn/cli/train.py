@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from polyaurn.model.model import TopicModel
 
 DEMO_FOLDER = Path("polyaurn-demo")
+DEMO = "demo"  # a fact of models that the command of this name made, which it may replace
 
 
 @reads_corpus
@@ -101,16 +102,35 @@ def demo(
     from polyaurn.training.progress import status
 
     parameters = check_settings(settings, quiet=quiet)
-    replace = out == DEMO_FOLDER  # an earlier demo may be replaced, a model of the user's may not
-    check_target(out, force=replace, name="--out")
+    check_target(out, force=_is_demo(out), name="--out")
     with status("reading docstrings", show=not quiet) as say:
         corpus = python_docs(on_file=lambda i, n: say(f"reading docstrings, file {i} of {n}"))
     if not (quiet or json):
         note(f"Docstrings of Python, numpy, scipy and scikit-learn: {corpus!r}")
     model, stopped = fit_and_save(
-        corpus, out=out, quiet=quiet or json, bars=not quiet, **parameters
+        corpus, out=out, quiet=quiet or json, bars=not quiet, facts={DEMO: True}, **parameters
     )
     _show(model, out, None, 10, stopped, f"try: polyaurn topics {out} --words 20", json, quiet)
+
+
+def _is_demo(folder: Path) -> bool:
+    """Return whether a folder holds a model of an earlier demo; raise an error for another one."""
+    from polyaurn.base.errors import InputError
+    from polyaurn.files.names import HEADER
+    from polyaurn.files.sealed import Damaged, read_header
+
+    if not (folder / HEADER).exists():
+        return False
+    try:
+        facts = read_header(folder / HEADER).get("parameters")
+    except Damaged:
+        facts = None
+    if isinstance(facts, dict) and facts.get(DEMO) is True:
+        return True
+    raise InputError(
+        f"The folder '{folder}' holds a model that this command did not make, and is left alone. "
+        "Choose another folder with --out, or move the model."
+    )
 
 
 def _show(

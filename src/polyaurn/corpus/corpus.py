@@ -15,7 +15,7 @@ from polyaurn.base.checks import check_fraction
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, bits, check_seed, key
 from polyaurn.corpus.anndata import is_anndata, read_anndata
-from polyaurn.corpus.names import Numbered, check_vocabulary
+from polyaurn.corpus.names import Numbered, check_unicode, check_vocabulary
 from polyaurn.corpus.pruning import document_frequency, words_to_keep
 from polyaurn.corpus.text import WORD, count_words
 
@@ -101,6 +101,7 @@ class Corpus:
             )
         if not isinstance(names, Numbered):
             names = tuple(" ".join(str(name).split()) for name in names)
+            check_unicode(names, "'doc_names' parameter")
         doc_ptr.flags.writeable = word.flags.writeable = False
         for name, value in (
             ("doc_ptr", doc_ptr),

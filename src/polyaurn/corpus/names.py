@@ -53,4 +53,23 @@ def check_vocabulary(
                 f"The {source} must hold each word once. Got {word!r:.60} at positions "
                 f"{seen[word] + 1} and {v + 1}; rename or merge them."
             )
+    check_unicode(words, source)
     return words
+
+
+def check_unicode(names: Sequence[str], source: str) -> None:
+    """Raise an error if a name cannot be written to a file: one with half a character."""
+    try:
+        "\n".join(names).encode()
+    except UnicodeEncodeError:
+        bad = next(i for i, name in enumerate(names) if not _is_unicode(name))
+        raise InputError(
+            f"The {source} must hold whole characters of Unicode. Got {names[bad]!r:.60} at "
+            f"position {bad + 1}, which has half of one (a lone surrogate), as names of files that "
+            "are not UTF-8 do; rename it, or replace it with "
+            "name.encode(errors='replace').decode()."
+        ) from None
+
+
+def _is_unicode(name: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in name)

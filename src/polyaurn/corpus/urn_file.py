@@ -7,7 +7,6 @@ vocabulary and the names of documents (UTF-8, one per line). All numbers are lit
 
 import json
 import mmap
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from polyaurn.base.arrays import I32, I64, FileMap
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
-from polyaurn.files.atomic import temporary_name
+from polyaurn.files.atomic import flush_file, flush_folder, temporary_name
 
 MARK = b"polyaurn corpus\n"
 FORMAT_VERSION = 1
@@ -63,9 +62,10 @@ class UrnWriter:
         self._file.seek(0)
         self._file.write(MARK + json.dumps(header).encode() + b"\n")
         self._file.flush()
-        os.fsync(self._file.fileno())
+        flush_file(self._file.fileno())
         self._file.close()
         self._part.replace(self._target)
+        flush_folder(self._target.parent)
         return self._target
 
     def __enter__(self) -> "UrnWriter":
@@ -77,9 +77,8 @@ class UrnWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not self._file.closed:
-            self._file.close()
-            self._part.unlink()
+        self._file.close()
+        self._part.unlink(missing_ok=True)
 
 
 def write_urn(corpus: Corpus, path: str | Path) -> Path:

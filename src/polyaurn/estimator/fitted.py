@@ -1,5 +1,7 @@
 """What a trained estimator tells: attributes, mixtures of new documents, scores."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -172,6 +174,21 @@ class Trained(
         tags.input_tags.sparse = True
         tags.input_tags.string = True
         return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in self.__dict__
+
+    @contextmanager
+    def _as_before_on_failure(self) -> Iterator[None]:
+        """Put all attributes back as they were if training fails before it has given a model."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            if self.__dict__.get("model_") is before.get("model_"):
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            raise
 
     def _fitted(self) -> TopicModel:
         model: TopicModel | None = self.__dict__.get("model_")

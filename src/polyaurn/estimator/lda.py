@@ -217,24 +217,24 @@ class LDA(Trained):
         LDA
             The estimator itself.
         """
-        corpus = documents_to_train(self, X)
-        if corpus.n_empty:
-            warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
-        run = make_run(self, corpus)
-        settings, in_place = run.settings, run.backend.in_place
-        K = settings.n_components
-        check_memory(corpus.n_tokens, corpus.n_words, K, settings.sampler, run.backend)
-        with (
-            open_folder(settings.checkpoint, settings.checkpoint_every, run.header,
-                        resume=settings.resume, any_seed=self.random_state is None,
-                        early=in_place) as folder,
-            training_line(settings.max_iter, corpus.n_tokens, show=settings.verbose) as line,
-            InterruptsWait(wanted=in_place) as interrupts,
-        ):  # fmt: skip
-            try:
-                self._train(run, folder, line, interrupts)
-            except DeviceError as error:
-                raise DeviceError(error.what, folder.remedy()) from error
+        with self._as_before_on_failure():
+            corpus = documents_to_train(self, X)
+            if corpus.n_empty:
+                warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
+            run = make_run(self, corpus)
+            settings, in_place = run.settings, run.backend.in_place
+            check_memory(run)
+            with (
+                open_folder(settings.checkpoint, settings.checkpoint_every, run.header,
+                            resume=settings.resume, any_seed=self.random_state is None,
+                            early=in_place) as folder,
+                training_line(settings.max_iter, corpus.n_tokens, show=settings.verbose) as line,
+                InterruptsWait(wanted=in_place) as interrupts,
+            ):  # fmt: skip
+                try:
+                    self._train(run, folder, line, interrupts)
+                except DeviceError as error:
+                    raise DeviceError(error.what, folder.remedy()) from error
         return self
 
     def _train(self, run: Run, folder: RunFolder, line: Report, interrupts: InterruptsWait) -> None:
@@ -244,7 +244,7 @@ class LDA(Trained):
         before, start = 0.0, None
         if folder.saved is not None:
             start, trace = folder.saved.halt, folder.saved.trace
-            before = float(trace[-1]["seconds"]) if trace else 0.0
+            before = float(trace[-1].get("seconds", 0.0)) if trace else 0.0
             run = run.with_seed(folder.saved.run["random_state"])
         if start is not None and start.sweep == run.settings.max_iter:
             state = state_of(run.corpus, start, run.priors, self.sampler, self.n_jobs)
@@ -315,11 +315,15 @@ class LDA(Trained):
     ) -> "Posterior":
         """Run several chains, and keep draws of each after `max_iter` sweeps of burn-in.
 
-        Chains differ by their seeds, `random_state` and the numbers that follow, and run one
-        after another. Topics of later chains are given the numbers of the first chain's that
-        they match best. The estimator is trained afterwards: its model is the first chain's last
-        state. When interrupted (Ctrl-C), draws so far are in ``posterior_``. Callbacks are not
-        called.
+        Chains differ by their seeds, `random_state` for the first and numbers derived from it for
+        the others, and run one after another. Topics of later chains are given the numbers of the
+        first chain's that they match best. The estimator is trained afterwards: its model is the
+        first chain's last state. When interrupted (Ctrl-C), draws so far are in ``posterior_``.
+        Callbacks are not called.
+
+        With `checkpoint`, each chain and its draws are kept in a folder of their own inside, and
+        `resume` continues there, to the same bytes in every result; finished chains are not run
+        again. All parameters but `chains` must be the same.
 
         Parameters
         ----------
@@ -359,45 +363,46 @@ class LDA(Trained):
         """
         from polyaurn.evaluate.posterior.choice import make_choice
         from polyaurn.evaluate.posterior.result import Chain
-        from polyaurn.evaluate.posterior.sampling import gather, sample
+        from polyaurn.evaluate.posterior.sampling import Asked, Ended, gather, sample
 
         for name, value in {"chains": chains, "draws": draws, "thin": thin}.items():
             check_whole(value, name)
-        corpus = documents_to_train(self, X)
-        run = make_run(self, corpus)
-        burn_in = run.settings.max_iter
-        choice = make_choice(corpus, run.settings.n_components, words, topics, documents)
-        law = SAMPLERS[self.sampler].law_of(count_threads(self.n_jobs))
-        trace: list[dict[str, Any]] = []
-        last: list[State] = []
-        kept: list[Chain] = []
-        self.__dict__.pop("posterior_", None)
-        n_sweeps = chains * (burn_in + draws * thin)
-        with (
-            training_line(n_sweeps, corpus.n_tokens, show=self.verbose) as line,
-            InterruptsWait(wanted=run.backend.in_place) as interrupts,
-        ):
+        with self._as_before_on_failure():
+            corpus = documents_to_train(self, X)
+            run = make_run(self, corpus)
+            settings = run.settings
+            check_memory(run)
+            choice = make_choice(corpus, settings.n_components, words, topics, documents)
+            asked = Asked(int(chains), int(draws), int(thin), choice, theta_mean)
+            law = SAMPLERS[settings.sampler].law_of(count_threads(settings.n_jobs))
+            last: list[Ended] = []
+            kept: list[Chain] = []
+            with (
+                training_line(
+                    chains * asked.sweeps(run), corpus.n_tokens, show=settings.verbose
+                ) as line,
+                InterruptsWait(wanted=run.backend.in_place) as interrupts,
+            ):
 
-            def report(done: int, info: Info) -> None:
-                line.sweep(info._replace(sweep=done + info.sweep))
-                if not done:
-                    trace.append(info.record())
-                interrupts.look()
+                def report(done: int, info: Info) -> None:
+                    line.sweep(info._replace(sweep=done + info.sweep))
+                    interrupts.look()
 
-            try:
-                sample(
-                    corpus, run.of_chain() | {"on_compile": line.compiling},
-                    burn_in=burn_in, chains=chains, draws=draws, thin=thin, choice=choice,
-                    theta_mean=theta_mean, seed=run.seed, report=report, into=kept, last=last,
-                )  # fmt: skip
-            except DeviceError as error:
-                so_far = "; draws so far are in posterior_" if kept else ""
-                raise DeviceError(error.what, f"Sample again with device='cpu'{so_far}.") from error
-            finally:
-                if last:
-                    self._keep(run, last[0], trace)
-                if kept:
-                    self.posterior_ = gather(corpus, kept, choice, law)
+                try:
+                    sample(
+                        run, asked, any_seed=self.random_state is None, report=report,
+                        on_compile=line.compiling, into=kept, last=last,
+                    )  # fmt: skip
+                except DeviceError as error:
+                    so_far = "; draws so far are in posterior_" if kept else ""
+                    again = "Sample again" if settings.checkpoint is None else "Resume"
+                    remedy = f"{again} with device='cpu'{so_far}."
+                    raise DeviceError(error.what, remedy) from error
+                finally:
+                    if last:
+                        self._keep(last[0].run, last[0].state, last[0].trace)
+                    if kept:
+                        self.posterior_ = gather(corpus, kept, choice, law)
         return self.posterior_
 
     def _keep(self, run: Run, state: State, trace: list[dict[str, Any]]) -> None:
@@ -407,6 +412,7 @@ class LDA(Trained):
         except DeviceError:  # topics can be had even where there is no memory to gather counts
             here = state_of(corpus, halt_of(state), run.priors, self.sampler, self.n_jobs)
         here = give_all_topics(corpus, here, self.sampler, run.seed, self.n_jobs)
+        self.__dict__.pop("posterior_", None)  # of an earlier training
         self.corpus_ = corpus
         self.n_iter_ = here.sweep
         self.random_state_ = run.seed

@@ -17,12 +17,43 @@ EPSILON = 1e-12  # as in gensim
 WINDOWS = {"u_mass": 0, "c_uci": 10, "c_npmi": 10, "c_v": 110}  # tokens; 0 is the document
 
 
+class _Pairs(NamedTuple):
+    """Pairs of words that some topic has, the later word's in ``[first[v], first[v + 1])``.
+
+    `partner` is the earlier word of each; `of` are the pairs of all topics, one topic after
+    another, in the order of `np.tril_indices`.
+    """
+
+    first: I64
+    partner: I64
+    of: I64
+
+
 class _Found(NamedTuple):
     """In how many of all windows words, and pairs of words, were found."""
 
     single: I64
     together: I64
     windows: int
+
+    def shares(self, topic: I64, pairs: I64) -> tuple[F64, F64]:
+        """Return the shares of windows with each word of a topic, and with each pair of them."""
+        both = np.diag(self.single[topic])
+        later, earlier = np.tril_indices(len(topic), -1)
+        both[later, earlier] = both[earlier, later] = self.together[pairs]
+        return self.single[topic] / self.windows, both / self.windows
+
+
+def _pairs(topics: list[I64], n_words: int) -> _Pairs:
+    """List the pairs of words that occur in topics, each once: never all pairs of all words."""
+    keys = [np.empty(0, np.int64)]
+    for topic in topics:
+        later, earlier = np.tril_indices(len(topic), -1)
+        one, other = topic[later], topic[earlier]
+        keys.append(np.maximum(one, other) * n_words + np.minimum(one, other))
+    distinct, of = np.unique(np.concatenate(keys), return_inverse=True)
+    first = np.searchsorted(distinct, np.arange(n_words + 1) * n_words)
+    return _Pairs(first.astype(np.int64), distinct % max(n_words, 1), of.ravel())
 
 
 def coherence(
@@ -75,13 +106,17 @@ def coherence(
     words = sorted({word for topic in listed for word in topic})
     number = {word: i for i, word in enumerate(words)}
     size = _window_size(corpus, measure, window_size)
-    found = _count(corpus, number, size, exact=exact_windows)
+    numbers = [np.array([number[word] for word in topic], np.int64) for topic in listed]
+    pairs = _pairs(numbers, len(words))
+    found = _count(corpus, number, pairs, size, exact=exact_windows)
     check_all_occur([word for word, n in zip(words, found.single, strict=True) if n == 0])
     score = {"u_mass": _u_mass, "c_uci": _c_uci, "c_npmi": _c_npmi, "c_v": _c_v}[measure]
-    values = np.full(len(listed), np.nan)
-    for t, topic in enumerate(listed):
-        if len(topic) > 1:
-            values[t] = score(np.array([number[word] for word in topic]), found)
+    values, done = np.full(len(listed), np.nan), 0
+    for t, topic in enumerate(numbers):
+        n_pairs = len(topic) * (len(topic) - 1) // 2
+        if n_pairs:
+            values[t] = score(*found.shares(topic, pairs.of[done : done + n_pairs]))
+        done += n_pairs
     return values
 
 
@@ -97,7 +132,7 @@ def _window_size(corpus: Any, measure: str, given: int | None) -> int:
     return int(given)
 
 
-def _count(corpus: Any, number: dict[str, int], size: int, *, exact: bool) -> _Found:
+def _count(corpus: Any, number: dict[str, int], pairs: _Pairs, size: int, *, exact: bool) -> _Found:
     from polyaurn.evaluate.windows import count_windows
 
     if isinstance(corpus, Corpus):
@@ -106,9 +141,10 @@ def _count(corpus: Any, number: dict[str, int], size: int, *, exact: bool) -> _F
     else:
         doc_ptr, word = _number_texts(corpus, number)
     single = np.zeros(len(number), np.int64)
-    together = np.zeros((len(number), len(number)), np.int64)
-    windows = count_windows(doc_ptr, word, size, exact, single, together)
-    np.fill_diagonal(together, single)
+    together = np.zeros(len(pairs.partner), np.int64)
+    windows = count_windows(
+        doc_ptr, word, size, exact, single, pairs.first, pairs.partner, together
+    )
     return _Found(single, together, windows)
 
 
@@ -130,32 +166,31 @@ def _number_texts(texts: Any, number: dict[str, int]) -> tuple[I64, Any]:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), np.array(words, np.int32)
 
 
-def _u_mass(topic: I64, found: _Found) -> float:
-    p, q = found.single[topic] / found.windows, found.together[np.ix_(topic, topic)] / found.windows
-    later, earlier = np.tril_indices(len(topic), -1)
+def _u_mass(p: F64, q: F64) -> float:
+    """Score a topic by the shares of windows with its words, and with pairs of them."""
+    later, earlier = np.tril_indices(len(p), -1)
     return float(np.log((q[later, earlier] + EPSILON) / p[earlier]).mean())
 
 
-def _pmi(topic: I64, found: _Found) -> tuple[F64, F64]:
+def _pmi(p: F64, q: F64) -> tuple[F64, F64]:
     """Return the pointwise mutual information of all pairs, and log p of the pairs."""
-    p, q = found.single[topic] / found.windows, found.together[np.ix_(topic, topic)] / found.windows
     return np.log((q + EPSILON) / np.outer(p, p)), np.log(q + EPSILON)
 
 
-def _c_uci(topic: I64, found: _Found) -> float:
-    pmi, _ = _pmi(topic, found)
-    return float(pmi[~np.eye(len(topic), dtype=bool)].mean())
+def _c_uci(p: F64, q: F64) -> float:
+    pmi, _ = _pmi(p, q)
+    return float(pmi[~np.eye(len(p), dtype=bool)].mean())
 
 
-def _c_npmi(topic: I64, found: _Found) -> float:
-    pmi, log_pair = _pmi(topic, found)
-    different = ~np.eye(len(topic), dtype=bool)
+def _c_npmi(p: F64, q: F64) -> float:
+    pmi, log_pair = _pmi(p, q)
+    different = ~np.eye(len(p), dtype=bool)
     return float((pmi[different] / -log_pair[different]).mean())
 
 
-def _c_v(topic: I64, found: _Found) -> float:
+def _c_v(p: F64, q: F64) -> float:
     """Cosine between a word's NPMI with all words of the topic, and the sum of all words'."""
-    pmi, log_pair = _pmi(topic, found)
+    pmi, log_pair = _pmi(p, q)
     npmi = pmi / -log_pair
     whole = npmi.sum(axis=0)
     lengths = np.linalg.norm(npmi, axis=1) * np.linalg.norm(whole)

@@ -6,7 +6,7 @@ from polyaurn.base.compilation import njit
 
 
 @njit(nogil=True, cache=True)
-def count_windows(doc_ptr, word, size, exact, single, together):
+def count_windows(doc_ptr, word, size, exact, single, first, partner, together):
     """Count the windows that hold each word, and each pair of words; return the number of windows.
 
     A window is `size` neighbouring tokens of a document, or all of a shorter document or when
@@ -14,8 +14,8 @@ def count_windows(doc_ptr, word, size, exact, single, together):
     hold a word are noted as the window moves, and for pairs the stretches of both are intersected.
     With `exact` a word stays while the window holds it. Otherwise it is forgotten when one of its
     occurrences leaves, even if another is inside, until it enters again, as in gensim. Windows with
-    each of W words are added to `single`, those with both of two words to both halves of
-    `together`.
+    each of W words are added to `single`. Pairs of interest are those of word v with each of
+    ``partner[first[v]:first[v + 1]]``; windows with both are added to the same place of `together`.
     """
     W = len(single)
     n_windows = 0
@@ -62,18 +62,18 @@ def count_windows(doc_ptr, word, size, exact, single, together):
             while s >= 0:
                 single[v] += end[s] - begin[s]
                 s = before[s]
-            for y in range(x):
-                w = present[y]
+        for x in range(n_present):
+            v = present[x]
+            for p in range(first[v], first[v + 1]):
                 common = 0
-                s, t = last[v], last[w]
+                s, t = last[v], last[partner[p]]  # -1 for a word that is not in the document
                 while s >= 0 and t >= 0:  # both from the last stretch to the first
                     common += max(0, min(end[s], end[t]) - max(begin[s], begin[t]))
                     if begin[s] >= begin[t]:
                         s = before[s]
                     else:
                         t = before[t]
-                together[v, w] += common
-                together[w, v] += common
+                together[p] += common
         for x in range(n_present):
             last[present[x]], open_[present[x]], inside[present[x]] = -1, False, 0
     return n_windows

@@ -1,6 +1,8 @@
-"""Files that are written completely or not at all."""
+"""Files that are written completely or not at all, and flushed so that a power cut keeps them."""
 
+import errno
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -10,7 +12,8 @@ from pathlib import Path
 from polyaurn.base.errors import InputError
 
 PATH = "'path' parameter"
-_END = ".new"  # temporary names end so, and begin with a dot
+_TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{8}\.new")
+_CANNOT_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)  # a disk that flushes no folders
 
 
 def check_new_file(
@@ -55,12 +58,47 @@ def check_new_file(
 
 def temporary_name(path: Path) -> Path:
     """Return the path of a temporary file beside a file, which no other writer uses."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}{_END}")
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
 
 
-def is_temporary(name: str) -> bool:
-    """Return whether a file name is one that an interrupted writer left."""
-    return name.startswith(".") and name.endswith(_END)
+def file_of_temporary(name: str) -> str:
+    """Return the file that a temporary name was made for; "" for a name that is not one."""
+    found = _TEMPORARY.fullmatch(name)
+    return found[1] if found else ""
+
+
+def flush_file(number: int) -> None:
+    """Flush an open file to the disk; on macOS, where fsync does not, past the disk's cache too."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(number, fcntl.F_FULLFSYNC)  # type: ignore[attr-defined,unused-ignore]
+    except (ImportError, AttributeError, OSError):
+        os.fsync(number)
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush the entries of a folder to the disk, where the system can, so that renames last."""
+    try:
+        number = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows cannot open folders
+        return
+    try:
+        flush_file(number)
+    except OSError as error:
+        if error.errno not in _CANNOT_FLUSH:
+            raise
+    finally:
+        os.close(number)
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder, and those it is in, and flush the entry of each that is new."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    flush_folder(folder.parent)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -76,8 +114,9 @@ def new_file(path: Path) -> Iterator[Path]:
     try:
         yield fresh
         with fresh.open("rb+") as file:
-            os.fsync(file.fileno())
+            flush_file(file.fileno())
         fresh.replace(path)
+        flush_folder(path.absolute().parent)
     except OSError as error:
         raise InputError(
             f"The file '{path}' cannot be written: {error.strerror or error}. Free some space or "

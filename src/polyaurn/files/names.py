@@ -1,9 +1,15 @@
-"""Names of the files in the folder of a model or a run, and which of them are checkpoints."""
+"""Names of the files in the folder of a model or a run, and which of them are ours.
+
+Only files that polyaurn wrote are ever deleted or replaced: those with a name that it gives, and
+with contents that say so. Whatever else has such a name stays, and is no obstacle if possible.
+"""
 
 import re
+import zipfile
 from pathlib import Path
 
-from polyaurn.files.atomic import is_temporary
+from polyaurn.files.atomic import file_of_temporary
+from polyaurn.files.sealed import Damaged, read_header
 
 HEADER = "model.json"
 ARRAYS, VOCABULARY, NAMES, TRACE = "arrays.npz", "vocab.txt", "doc_names.txt", "trace.jsonl"
@@ -11,16 +17,10 @@ SEALED = (ARRAYS, VOCABULARY, NAMES, TRACE)  # whose checksums are in the header
 TIMINGS = "timings.jsonl"
 CONFIG = "config.toml"  # how to repeat the run
 CHECKPOINTS = "checkpoints"
-_CHECKPOINT = re.compile(r"sweep-(\d{9,18})\.json")
-
-
-def checkpoint_headers(folder: Path) -> list[Path]:
-    """Return the headers of the checkpoints in a folder of checkpoints, newest first."""
-    try:
-        names = [entry.name for entry in folder.iterdir() if _CHECKPOINT.fullmatch(entry.name)]
-    except OSError:
-        return []
-    return [folder / name for name in sorted(names, key=sweep_of, reverse=True)]
+CHECKPOINT_FORMAT = "polyaurn-checkpoint"
+_STEM = r"sweep-(\d{9,18})"
+_CHECKPOINT = re.compile(rf"{_STEM}\.json")
+_FILE = re.compile(rf"({_STEM})(\.json|(-2)?\.npz)")
 
 
 def sweep_of(name: str) -> int:
@@ -29,24 +29,64 @@ def sweep_of(name: str) -> int:
     return int(found[1]) if found else -1
 
 
+def checkpoint_headers(folder: Path) -> list[Path]:
+    """Return the headers of our checkpoints in a folder of checkpoints, newest first."""
+    found = [
+        folder / name
+        for name in _names(folder)
+        if _CHECKPOINT.fullmatch(name) and is_checkpoint(folder, Path(name).stem)
+    ]
+    return sorted(found, key=lambda header: sweep_of(header.name), reverse=True)
+
+
+def is_checkpoint(folder: Path, stem: str) -> bool:
+    """Return whether files of this stem are a checkpoint of ours, by the header or the arrays."""
+    try:
+        if read_header(folder / f"{stem}.json").get("format") == CHECKPOINT_FORMAT:
+            return True
+    except Damaged:
+        pass
+    return any(holds_arrays(folder / f"{stem}{end}", {"z", "trace"}) for end in (".npz", "-2.npz"))
+
+
+def holds_arrays(path: Path, names: set[str]) -> bool:
+    """Return whether a file is an archive that has arrays of these names."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {f"{name}.npy" for name in names} <= set(archive.namelist())
+    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile):
+        return False
+
+
+def in_the_way(folder: Path, stem: str) -> str:
+    """Return the name of a file that is not ours where a checkpoint would be written, or ""."""
+    ends = (".json", ".npz", "-2.npz")
+    there = [stem + end for end in ends if (folder / f"{stem}{end}").exists()]
+    return there[0] if there and not is_checkpoint(folder, stem) else ""
+
+
 def holds_checkpoint(folder: Path) -> bool:
     """Return whether a model's folder holds a checkpoint, complete or not."""
     return bool(checkpoint_headers(folder / CHECKPOINTS))
 
 
 def thin_checkpoints(folder: Path, kept: int) -> None:
-    """Keep the newest checkpoints; remove others and what an interrupted writer left."""
-    if not folder.is_dir():
-        return
+    """Keep the newest checkpoints; remove others of ours, and what an interrupted writer left."""
     headers = checkpoint_headers(folder)
     for header in headers[kept:]:
-        header.unlink(missing_ok=True)
+        remove_checkpoint(folder, header.stem)
     stems = {header.stem for header in headers[:kept]}
-    for entry in list(folder.iterdir()):
-        stem = entry.name.removesuffix(".npz").removesuffix("-2")
-        stray = entry.name.endswith(".npz") and stem.startswith("sweep-") and stem not in stems
-        if stray or is_temporary(entry.name):
-            entry.unlink(missing_ok=True)
+    for name in _names(folder):
+        found = _FILE.fullmatch(name)
+        old = found and found[1] not in stems and is_checkpoint(folder, found[1])
+        if old or _FILE.fullmatch(file_of_temporary(name)):
+            (folder / name).unlink(missing_ok=True)
+
+
+def remove_checkpoint(folder: Path, stem: str) -> None:
+    """Remove one checkpoint of ours, its header first."""
+    for end in (".json", "-2.npz", ".npz"):
+        (folder / f"{stem}{end}").unlink(missing_ok=True)
 
 
 def remove_checkpoints(folder: Path) -> None:
@@ -56,3 +96,11 @@ def remove_checkpoints(folder: Path) -> None:
         thin_checkpoints(inside, 0)
         if not any(inside.iterdir()):
             inside.rmdir()
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the names in a folder; none where it cannot be read."""
+    try:
+        return sorted(entry.name for entry in folder.iterdir() if not entry.is_dir())
+    except OSError:
+        return []

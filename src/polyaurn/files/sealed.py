@@ -1,8 +1,9 @@
 """Files that belong together, under one header with their checksums.
 
-Files are written first, each to a temporary name, flushed to the disk and renamed; the header comes
-last, in the same way. A reader finds the old header with the old files, or the new header with the
-new files, whenever the writer was killed. A header has a checksum of itself.
+Files are written first, each to a temporary name, flushed to the disk and renamed, and their folder
+is flushed; the header comes last, in the same way. A reader finds the old header with the old
+files, or the new header with the new files, whenever the writer was killed or the power was cut.
+A header has a checksum of itself.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from polyaurn.base.errors import InputError
-from polyaurn.files.atomic import temporary_name
+from polyaurn.files.atomic import flush_file, flush_folder, make_folder, temporary_name
 
 Write = Callable[[BinaryIO], object]
 _MOST_HEADER = 1 << 26
@@ -31,23 +32,30 @@ class Damaged(Exception):  # noqa: N818
 
 
 def seal(
-    folder: Path, header_name: str, header: dict[str, Any], files: Mapping[str, Write]
+    folder: Path,
+    header_name: str,
+    header: dict[str, Any],
+    files: Mapping[str, Write],
+    known: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Write files and their header into a folder, replacing an earlier set; return the header.
 
     `files` maps each name to a function that writes it to an open binary file. "files" and
-    "sha256" are added to the header, which must be ready for JSON.
+    "sha256" are added to the header, which must be ready for JSON. `known` are further names that
+    an earlier set may have had. The caller has checked that files of these names are ours.
     """
     made: list[Path] = []
     facts: dict[str, Any] = {}
     new = not folder.exists()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        before = _names_in(folder / header_name)
+        make_folder(folder)
+        ours = both_names([*files, *known])
+        before = names_in(folder / header_name, header["format"]) & ours
         for name, write in files.items():
             target = folder / (name if name not in before else _other(name))
-            made.append(target)
             facts[name] = {"file": target.name, **_write(target, write)}
+            made.append(target)
+        flush_folder(folder)  # a header never lasts longer than its files
         whole = _write_header(folder / header_name, header, facts)
         made.clear()
         for name in before - {fact["file"] for fact in facts.values()}:
@@ -56,14 +64,11 @@ def seal(
             whole = _take_own_names(folder, header_name, header, facts)
         return whole
     except OSError as error:
-        raise InputError(
-            f"The folder '{folder}' cannot be written: {error.strerror or error}. Free some space "
-            "or choose another folder."
-        ) from None
+        raise _not_written(folder, error) from None
     finally:
         for path in made:
             path.unlink(missing_ok=True)
-        if new and made:
+        if new:
             _remove_if_empty(folder)
 
 
@@ -127,21 +132,45 @@ def both_names(names: Iterable[str]) -> set[str]:
     return {form for name in names for form in (name, _other(name))}
 
 
+def names_in(header: Path, format_name: str) -> set[str]:
+    """Return the files that an earlier header of a format lists, as far as it can be read."""
+    try:
+        found = read_header(header)
+    except Damaged:
+        return set()
+    files = found.get("files")
+    if found.get("format") != format_name or not isinstance(files, dict):
+        return set()
+    listed = {fact.get("file") for fact in files.values() if isinstance(fact, dict)}
+    return {name for name in listed if isinstance(name, str)}
+
+
 def replace_file(target: Path, text: bytes) -> None:
     """Write one file to a temporary name, flush it and rename it."""
-    _write(target, lambda file: file.write(text))
+    try:
+        _write(target, lambda file: file.write(text))
+        flush_folder(target.parent)
+    except OSError as error:
+        raise _not_written(target.parent, error) from None
 
 
-def flush_folder(folder: Path) -> None:
-    """Flush the entries of a folder to the disk, where the system can, so that renames last."""
+def write_flushed(path: Path, text: bytes) -> None:
+    """Write one file, whole or not, and flush it."""
     try:
-        number = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows cannot open folders
-        return
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+        with path.open("wb") as file:
+            file.write(text)
+            file.flush()
+            flush_file(file.fileno())
+        flush_folder(path.parent)
+    except OSError as error:
+        raise _not_written(path.parent, error) from None
+
+
+def _not_written(folder: Path, error: OSError) -> InputError:
+    return InputError(
+        f"The folder '{folder}' cannot be written: {error.strerror or error}. Free some space or "
+        "choose another folder."
+    )
 
 
 def _write(target: Path, write: Write) -> dict[str, Any]:
@@ -151,7 +180,7 @@ def _write(target: Path, write: Write) -> dict[str, Any]:
         with part.open("x+b") as file:
             write(file)
             file.flush()
-            os.fsync(file.fileno())
+            flush_file(file.fileno())
             file.seek(0)
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.seek(0, os.SEEK_END)
@@ -182,6 +211,9 @@ def _take_own_names(
             os.link(folder / other, folder / name)
         except OSError:  # this disk has no hard links
             shutil.copyfile(folder / other, folder / name)
+            with (folder / name).open("rb+") as file:
+                flush_file(file.fileno())
+    flush_folder(folder)
     whole = _write_header(
         folder / header_name, header, {name: fact | {"file": name} for name, fact in facts.items()}
     )
@@ -210,18 +242,6 @@ def _verify(folder: Path, header_name: str, name: str, fact: Any) -> None:
 def _digest(header: dict[str, Any]) -> str:
     text = json.dumps(header, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _names_in(header: Path) -> set[str]:
-    """Return the files that an earlier header lists, as far as it can be read."""
-    try:
-        files = read_header(header).get("files")
-    except Damaged:
-        return set()
-    if not isinstance(files, dict):
-        return set()
-    listed = {fact.get("file") for fact in files.values() if isinstance(fact, dict)}
-    return {name for name in listed if isinstance(name, str) and name in both_names(files)}
 
 
 def _other(name: str) -> str:

@@ -1,6 +1,7 @@
 """The data of a model: arrays, sizes and what follows from them directly."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.chain.priors import topic_word_mass
-from polyaurn.chain.state import Priors
+from polyaurn.chain.state import Counts, Priors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,6 +27,19 @@ class ModelData:
     trace: list[dict[str, Any]] = field(default_factory=list)
     parameters: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Make all arrays read-only, and containers the model's own."""
+        own: dict[str, Any] = {
+            "topic_word_counts": _read_only_csr(self.topic_word_counts),
+            "doc_topic_counts": _read_only_csr(self.doc_topic_counts),
+            "assignments": read_only(self.assignments),
+            "priors": _read_only_priors(self.priors),
+            "trace": [dict(record) for record in self.trace],
+            "parameters": dict(self.parameters),
+        }
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
     @property
     def n_topics(self) -> int:
         """K."""
@@ -35,18 +49,50 @@ class ModelData:
     def topic_sizes(self) -> I64 | F64:
         """Tokens of each topic; sums of float64 where the counts are pseudo-counts."""
         sizes = np.asarray(self.topic_word_counts.sum(axis=1)).ravel()
-        return sizes if sizes.dtype == np.float64 else sizes.astype(np.int64)
+        found: I64 | F64 = sizes if sizes.dtype == np.float64 else sizes.astype(np.int64)
+        found.flags.writeable = False
+        return found
 
     @cached_property
     def topic_word_mass(self) -> sp.csr_matrix:
         """Tokens of each topic and word with the prior's pseudo-counts: what beta is added to."""
-        return topic_word_mass(self.topic_word_counts, self.priors)
+        return _read_only_csr(topic_word_mass(self.topic_word_counts, self.priors))
 
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({self.n_topics:,} topics, {len(self.doc_names):,} documents, "
             f"{len(self.vocab):,} words, {len(self.assignments):,} tokens)"
         )
+
+
+def read_only(array: Any) -> Any:
+    """Return an array, or a view of it, that cannot be written to."""
+    if not isinstance(array, np.ndarray) or not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _read_only_priors(priors: Priors) -> Priors:
+    """Return the priors over arrays that cannot be written to."""
+    pseudo = priors.pseudo
+    if pseudo is not None:
+        pseudo = Counts(*map(read_only, pseudo))
+    return priors._replace(
+        alpha=read_only(priors.alpha), beta=read_only(priors.beta), pseudo=pseudo
+    )
+
+
+def _read_only_csr(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    """Return a matrix over the same arrays, which cannot be written to."""
+    if not sp.issparse(matrix) or not matrix.data.flags.writeable:
+        return matrix
+    matrix.sort_indices()  # what scipy would otherwise do in place when it is first needed
+    same = copy(matrix)
+    for name in ("data", "indices", "indptr"):
+        setattr(same, name, read_only(getattr(matrix, name)))
+    return same
 
 
 def document_lengths(model: ModelData) -> I64:

@@ -17,11 +17,10 @@ from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
 from polyaurn.chain.state import topic_word_matrix
 from polyaurn.corpus.names import Numbered
-from polyaurn.files.atomic import is_temporary
-from polyaurn.files.locks import LOCK, locked
+from polyaurn.files.atomic import temporary_name
+from polyaurn.files.locks import locked
 from polyaurn.files.names import (
     ARRAYS,
-    CHECKPOINTS,
     CONFIG,
     HEADER,
     NAMES,
@@ -29,27 +28,28 @@ from polyaurn.files.names import (
     TIMINGS,
     TRACE,
     VOCABULARY,
-    holds_checkpoint,
     remove_checkpoints,
 )
 from polyaurn.files.npz import write_npz
-from polyaurn.files.sealed import both_names, replace_file, seal
+from polyaurn.files.sealed import replace_file, seal, write_flushed
+from polyaurn.model.contents import FORMAT, WRITING, check_contents, check_foreign, remove_strays
 from polyaurn.model.data import ModelData
 
-FORMAT = "polyaurn-model"
 FORMAT_VERSION = 2
+_CORPUS = "# corpus "  # before the fingerprint in a config.toml, which says whose it is
 TIMED = ("seconds", "phi_seconds", "z_seconds", "tokens_per_second")  # of a record in the trace
 
 
 def check_target(path: str | Path, *, force: bool = False, name: str = "path") -> Path:
     """Return a folder's absolute path; raise, before long work, if no model can be written there.
 
-    With `force`, a model or a checkpoint that is there may be replaced; other contents never are.
+    With `force`, a model or a checkpoint that is there may be replaced; files that polyaurn did
+    not write never are.
     `name` is the parameter's, for the error message.
     """
     target = check_path(path, name).absolute()
     if target.exists():
-        _check_contents(target, path, name, force=force)
+        check_contents(target, path, name, force=force)
     parent = target
     while not parent.exists():
         parent = parent.parent
@@ -64,29 +64,6 @@ def check_target(path: str | Path, *, force: bool = False, name: str = "path") -
     return target
 
 
-def _check_contents(target: Path, path: str | Path, name: str, *, force: bool) -> None:
-    if not target.is_dir():
-        raise InputError(
-            f"The '{name}' parameter must be a folder. '{path}' is a file; choose another name."
-        )
-    ours = both_names(SEALED) | {HEADER, TIMINGS, CONFIG, LOCK, CHECKPOINTS}
-    if not all(entry.name in ours or is_temporary(entry.name) for entry in target.iterdir()):
-        raise InputError(
-            f"The folder '{path}' must be empty or hold a model. It holds other files, which "
-            "are left alone; choose another folder."
-        )
-    if not force and holds_checkpoint(target):
-        raise InputError(
-            f"The folder '{path}' holds a run that was not finished. Continue it with --resume "
-            "(resume=True), or replace it with --force (force=True)."
-        )
-    if not force and (target / HEADER).exists():
-        raise InputError(
-            f"The folder '{path}' already holds a model. Choose another folder, or replace the "
-            "model with --force (force=True)."
-        )
-
-
 def save(model: ModelData, path: str | Path, *, force: bool = False) -> Path:
     """Write a model folder, its header last; with `force`, replace a model or checkpoints there."""
     target = check_target(path, force=force)
@@ -99,9 +76,38 @@ def save(model: ModelData, path: str | Path, *, force: bool = False) -> Path:
 def write_model(model: ModelData, folder: Path, config: str | None = None) -> None:
     """Write a model into a folder that the caller has locked, replacing an earlier one.
 
-    `config` is the text of its ``config.toml``; that of an earlier model is removed in any case.
+    `config` is the text of its ``config.toml``; that of an earlier model is removed in any case,
+    once the new model is there.
     """
-    (folder / CONFIG).unlink(missing_ok=True)
+    check_foreign(folder)
+    try:
+        write_flushed(folder / WRITING, b"polyaurn\n")
+        _write_files(model, folder, config)
+    finally:
+        remove_strays(folder)
+        (folder / WRITING).unlink(missing_ok=True)
+
+
+def _write_files(model: ModelData, folder: Path, config: str | None) -> None:
+    """Write the files of a model; nothing of an earlier one is gone before its header is."""
+    new_config = temporary_name(folder / CONFIG)
+    if config is not None:
+        stamp = _CORPUS + str(model.parameters.get("corpus_sha256"))
+        write_flushed(new_config, f"{config}{stamp}\n".encode())
+    sealed = _seal(model, folder)
+    if config is not None:
+        new_config.replace(folder / CONFIG)
+    else:
+        (folder / CONFIG).unlink(missing_ok=True)
+    of = sealed["files"][TRACE]["sha256"]
+    timed = [{k: record[k] for k in TIMED if k in record} for record in model.trace]
+    lines = [json.dumps(times) for times in timed]
+    first = json.dumps({"of": of, "sha256": timings_digest(of, lines)})
+    replace_file(folder / TIMINGS, _lines([first, *lines]))
+
+
+def _seal(model: ModelData, folder: Path) -> dict[str, Any]:
+    """Write the sealed files and their header; return the header."""
     numbered = isinstance(model.doc_names, Numbered)
     n = model.topic_word_counts
     lengths = np.asarray(model.doc_topic_counts.sum(axis=1)).ravel()
@@ -126,7 +132,6 @@ def write_model(model: ModelData, folder: Path, config: str | None = None) -> No
         arrays |= {f"pseudo_counts.{p}": getattr(before, p) for p in ("data", "indices", "indptr")}
         header["pseudo_counts"] = True
     kept = [{k: v for k, v in record.items() if k not in TIMED} for record in model.trace]
-    timed = [{k: record[k] for k in TIMED if k in record} for record in model.trace]
     files: dict[str, Any] = {
         ARRAYS: lambda file: write_npz(file, arrays),
         VOCABULARY: lambda file: file.write(_lines(model.vocab)),
@@ -135,22 +140,20 @@ def write_model(model: ModelData, folder: Path, config: str | None = None) -> No
     }
     if numbered:
         del files[NAMES]
-    sealed = seal(folder, HEADER, header, files)
-    of = sealed["files"][TRACE]["sha256"]
-    lines = [json.dumps(times) for times in timed]
-    first = json.dumps({"of": of, "sha256": timings_digest(of, lines)})
-    replace_file(folder / TIMINGS, _lines([first, *lines]))
-    if config is not None:
-        replace_file(folder / CONFIG, config.encode())
-    _remove_strays(folder, {fact["file"] for fact in sealed["files"].values()})
+    return seal(folder, HEADER, header, files, known=SEALED)
 
 
-def _remove_strays(folder: Path, used: set[str]) -> None:
-    """Remove what killed writers left: incomplete files, and complete ones without a header."""
-    for entry in folder.iterdir():
-        unused = entry.name in both_names(SEALED) - used
-        if unused or is_temporary(entry.name):
-            entry.unlink(missing_ok=True)
+def config_of(model: ModelData, folder: Path) -> Path:
+    """Return the path of a model's ``config.toml``; of no file where that is another model's."""
+    path = folder / CONFIG
+    try:
+        last = path.read_bytes().decode().rstrip("\n").rpartition("\n")[2]
+    except (OSError, UnicodeDecodeError):
+        return path
+    stated = last.removeprefix(_CORPUS) if last.startswith(_CORPUS) else None
+    if stated is None or stated == str(model.parameters.get("corpus_sha256")):
+        return path
+    return folder / "none"
 
 
 def timings_digest(of: Any, lines: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""The result of training: topics and where they occur. Immutable."""
+"""The result of training: topics and where they occur."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +22,10 @@ from polyaurn.model.tables.mixin import Tables
 @dataclass(frozen=True, eq=False, repr=False)
 class TopicModel(ModelData, Tables["TopicModel"]):
     """A trained topic model: the last state of a chain, with what is needed to read it.
+
+    It is immutable: attributes cannot be set, and arrays, those of sparse matrices included, cannot
+    be written to. `trace` and `parameters` are copies of what the model was made with, plain lists
+    and dictionaries; do not change them.
 
     Attributes
     ----------

@@ -15,7 +15,8 @@ from polyaurn.corpus.names import Numbered, check_vocabulary
 from polyaurn.files.names import ARRAYS, HEADER, NAMES, TIMINGS, TRACE, VOCABULARY, holds_checkpoint
 from polyaurn.files.npz import read_npz
 from polyaurn.files.sealed import Damaged, file_of, unseal
-from polyaurn.model.folder import FORMAT, FORMAT_VERSION, timings_digest
+from polyaurn.model.contents import FORMAT
+from polyaurn.model.folder import FORMAT_VERSION, timings_digest
 from polyaurn.model.model import TopicModel
 
 _TYPES = {

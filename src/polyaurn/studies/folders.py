@@ -6,7 +6,7 @@ from typing import Any
 
 from polyaurn.base.errors import InputError
 from polyaurn.files.atomic import write_text
-from polyaurn.files.locks import LOCK
+from polyaurn.files.locks import is_harmless
 
 SETTING = "setting.json"
 
@@ -26,7 +26,7 @@ class StudyFolder:
             )
         if not path.is_dir() or (path / SETTING).exists():
             return
-        if any(entry.name != LOCK for entry in path.iterdir()):
+        if not all(is_harmless(entry.name) for entry in path.iterdir()):
             raise InputError(
                 f"The 'out' parameter must be a new or empty folder, or one of an earlier {what}. "
                 f"'{path}' holds other files, which are left alone; choose another folder."

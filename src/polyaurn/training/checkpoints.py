@@ -3,9 +3,10 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,16 +14,31 @@ import numpy as np
 from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
 from polyaurn.chain.state import WHOLE, Halt, Priors, State, halt_of
-from polyaurn.files.names import CHECKPOINTS, checkpoint_headers, sweep_of, thin_checkpoints
+from polyaurn.files.names import (
+    CHECKPOINT_FORMAT,
+    CHECKPOINTS,
+    checkpoint_headers,
+    in_the_way,
+    sweep_of,
+    thin_checkpoints,
+)
 from polyaurn.files.npz import read_npz, write_npz
 from polyaurn.files.sealed import Damaged, file_of, seal, unseal
 
-FORMAT = "polyaurn-checkpoint"
 FORMAT_VERSION = 1
 KEPT = 2
 SECONDS = 60.0  # between checkpoints, when nothing else is said
 COSTLY = 50.0  # times what a checkpoint took that training goes on before the next, at least
+_EXTRA = "extra."  # before the names of further arrays
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+Extra = Callable[[], Mapping[str, Any]]  # further one-dimensional arrays by name
+
+
+def nothing_extra() -> dict[str, Any]:
+    """Return no further arrays."""
+    return {}
 
 
 class Every(NamedTuple):
@@ -33,12 +49,16 @@ class Every(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """A checkpoint that was read: where the chain was, its trace, and what was said on the way."""
+    """A checkpoint that was read: where the chain was, its trace, and what was said on the way.
+
+    `extra` are arrays that were stored with it, such as draws.
+    """
 
     halt: Halt
     trace: list[dict[str, Any]]
     run: dict[str, Any]
     note: str
+    extra: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_every(value: Any, name: str = "checkpoint_every") -> Every:
@@ -102,28 +122,30 @@ class Checkpoints:
         self._failing = False
         self._early = early and any(every)
 
-    def after(self, state: State, trace: list[dict[str, Any]]) -> str:
+    def after(self, state: State, trace: list[dict[str, Any]], extra: Extra = nothing_extra) -> str:
         """Write a checkpoint if it is time; return what went wrong, or nothing."""
         due = self._every.seconds and perf_counter() - self._last >= self._pause
         if due or self._early or (self._every.sweeps and state.sweep % self._every.sweeps == 0):
             self._early = False
-            return self._try(state, trace)
+            return self._try(state, trace, extra)
         return ""
 
-    def at_the_end(self, state: State, trace: list[dict[str, Any]]) -> str:
+    def at_the_end(
+        self, state: State, trace: list[dict[str, Any]], extra: Extra = nothing_extra
+    ) -> str:
         """Write a checkpoint unless none are wanted; return what went wrong, or nothing."""
-        return self._try(state, trace) if any(self._every) else ""
+        return self._try(state, trace, extra) if any(self._every) else ""
 
-    def _try(self, state: State, trace: list[dict[str, Any]]) -> str:
+    def _try(self, state: State, trace: list[dict[str, Any]], extra: Extra) -> str:
         if self._written == state.sweep:
             return ""
         begin = perf_counter()
         halt = halt_of(state)
         try:
-            self.write(halt, trace)
+            self.write(halt, trace, extra())
         except InputError as error:
             told, self._failing = self._failing, True
-            at = f"No checkpoint was written at sweep {state.sweep:,}; the run goes on"
+            at = f"No checkpoint was written at sweep {state.sweep:,}; the run continues"
             return "" if told else f"{at}. {error}"
         finally:
             self._last = perf_counter()
@@ -131,7 +153,12 @@ class Checkpoints:
         self._failing = False
         return ""
 
-    def write(self, halt: Halt, trace: list[dict[str, Any]]) -> None:
+    def write(
+        self,
+        halt: Halt,
+        trace: list[dict[str, Any]],
+        extra: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         """Write a checkpoint, and remove all but the two newest."""
         arrays: dict[str, Any] = {
             "z": halt.z,
@@ -139,8 +166,9 @@ class Checkpoints:
         }
         if halt.priors is not None:
             arrays |= {"alpha": halt.priors.alpha, "beta": halt.priors.beta}
+        arrays |= {_EXTRA + name: array for name, array in extra.items()}
         header = {
-            "format": FORMAT,
+            "format": CHECKPOINT_FORMAT,
             "format_version": FORMAT_VERSION,
             "polyaurn_version": __version__,
             "run": self._run,
@@ -148,8 +176,16 @@ class Checkpoints:
             "share": halt.share,
             "learned_priors": halt.priors is not None,
         }
+        if extra:
+            header["extra"] = {name: np.asarray(array).dtype.kind for name, array in extra.items()}
         stem = f"sweep-{halt.sweep:09d}"
         thin_checkpoints(self._folder, KEPT)
+        other = in_the_way(self._folder, stem)
+        if other:
+            raise InputError(
+                f"The file '{self._folder / other}' is not a checkpoint of polyaurn, and is left "
+                "alone; move it, or choose another folder."
+            )
         seal(
             self._folder,
             f"{stem}.json",
@@ -191,7 +227,7 @@ def newest(folder: Path) -> Saved | None:
             continue
         if not reasons:
             return saved
-        at = f"going on from sweep {saved.halt.sweep:,}"
+        at = f"resuming from sweep {saved.halt.sweep:,}"
         said = f"A newer checkpoint is damaged ({reasons[0]}); {at}."
         return saved._replace(note=said)
     if reasons:
@@ -203,7 +239,7 @@ def newest(folder: Path) -> Saved | None:
 
 
 def _read(folder: Path, name: str) -> Saved:
-    header = unseal(folder, name, FORMAT, FORMAT_VERSION)
+    header = unseal(folder, name, CHECKPOINT_FORMAT, FORMAT_VERSION)
     sweep, share, run = header.get("sweep"), header.get("share"), header.get("run")
     if sweep != sweep_of(name) or type(share) is not int or not 1 <= share <= WHOLE:
         raise Damaged(f"it is of sweep {sweep!r} and share {share!r}")
@@ -212,6 +248,8 @@ def _read(folder: Path, name: str) -> Saved:
     types = {"z": "u", "trace": "u"}
     if header.get("learned_priors") is True:
         types |= {"alpha": "f", "beta": "f"}
+    extra = _extra_kinds(header.get("extra", {}))
+    types |= {_EXTRA + name: kind for name, kind in extra.items()}
     arrays = read_npz(file_of(folder, header, name.removesuffix(".json") + ".npz"), types)
     if arrays["z"].dtype != np.uint16 or arrays["trace"].dtype != np.uint8:
         raise Damaged("its arrays have other types")
@@ -226,7 +264,15 @@ def _read(folder: Path, name: str) -> Saved:
         priors = Priors(arrays["alpha"], arrays["beta"], learned=True)
     for prior in priors[:2] if priors else ():
         prior.flags.writeable = False
-    return Saved(Halt(arrays["z"], sweep, share, priors), trace, run, "")
+    kept = {name: arrays[_EXTRA + name] for name in extra}
+    return Saved(Halt(arrays["z"], sweep, share, priors), trace, run, "", kept)
+
+
+def _extra_kinds(found: Any) -> dict[str, str]:
+    """Return the kinds of further arrays that a header names."""
+    if not isinstance(found, dict) or not all(kind in ("i", "u", "f") for kind in found.values()):
+        raise Damaged("it does not say what else it holds")
+    return found
 
 
 def describe_prior(prior: Any) -> float | str:

@@ -13,8 +13,10 @@ from polyaurn.files.names import HEADER
 from polyaurn.model.storage import load
 from polyaurn.training.checkpoints import (
     Checkpoints,
+    Extra,
     Saved,
     check_same_run,
+    nothing_extra,
     read_every,
 )
 
@@ -26,17 +28,21 @@ class RunFolder:
         self._checkpoints = checkpoints
         self.saved = saved
 
-    def after(self, state: State, trace: list[dict[str, Any]]) -> None:
+    def after(
+        self, state: State, trace: list[dict[str, Any]], extra: Extra = nothing_extra
+    ) -> None:
         """Write a checkpoint if it is time; training continues if that fails."""
         if self._checkpoints is not None:
-            trouble = self._checkpoints.after(state, trace)
+            trouble = self._checkpoints.after(state, trace, extra)
             if trouble:
                 warnings.warn(trouble, CheckpointWarning, stacklevel=2)
 
-    def write(self, state: State, trace: list[dict[str, Any]]) -> None:
+    def write(
+        self, state: State, trace: list[dict[str, Any]], extra: Extra = nothing_extra
+    ) -> None:
         """Write a checkpoint of the end, or of where the run was interrupted."""
         if self._checkpoints is not None and trace[-1]["sweep"] == state.sweep:
-            trouble = self._checkpoints.at_the_end(state, trace)
+            trouble = self._checkpoints.at_the_end(state, trace, extra)
             if trouble:
                 warnings.warn(trouble, CheckpointWarning, stacklevel=2)
 

@@ -3,17 +3,22 @@
 import sys
 from pathlib import Path
 
-from polyaurn.backends.backend import Backend
 from polyaurn.base.errors import InputError
+from polyaurn.base.threads import count_threads
 from polyaurn.chain.samplers import DEFAULT_SAMPLER, SAMPLERS
+from polyaurn.training.run import Run
 
 TOKEN = 6  # bytes: its topic before and after a sweep, its place
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-def least_bytes(n_tokens: int, n_words: int, n_topics: int, cell_bytes: int) -> int:
-    """Return what a run needs besides the corpus, at least."""
-    return TOKEN * n_tokens + cell_bytes * n_words * n_topics
+def least_bytes(
+    n_tokens: int, n_words: int, n_topics: int, sampler: str, n_threads: int = 1
+) -> int:
+    """Return what a run on the CPU needs besides the corpus, at least."""
+    facts = SAMPLERS[sampler]
+    cell = facts.cell_bytes + facts.thread_cell_bytes * n_threads
+    return TOKEN * n_tokens + cell * n_words * n_topics
 
 
 def free_bytes() -> int:
@@ -25,33 +30,43 @@ def free_bytes() -> int:
         found.append(sizes["MemAvailable"] + sizes.get("SwapFree", 0))
     except (OSError, KeyError, ValueError, IndexError):
         pass
-    try:
-        most = int((_CGROUP / "memory.max").read_text(encoding="ascii"))
-        used = int((_CGROUP / "memory.current").read_text(encoding="ascii"))
-        found.append(most - used + _reclaimable())
-    except (OSError, ValueError):  # no such limit
-        pass
+    for most, used, reclaimable in (
+        ("memory.max", "memory.current", "inactive_file "),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file "),
+    ):  # of control groups, version 2 and version 1
+        try:
+            limit, taken = (int((_CGROUP / name).read_text("ascii")) for name in (most, used))
+            lines = (_CGROUP / most).with_name("memory.stat").read_text("ascii").splitlines()
+            spare = [int(line.split()[1]) for line in lines if line.startswith(reclaimable)]
+            found.append(limit - taken + sum(spare))
+        except (OSError, ValueError, IndexError):  # no such limit
+            pass
     return max(0, min(found))
 
 
-def _reclaimable() -> int:
-    lines = (_CGROUP / "memory.stat").read_text(encoding="ascii").splitlines()
-    return next((int(line.split()[1]) for line in lines if line.startswith("inactive_file ")), 0)
+def _blocks(n_tokens: int) -> int:
+    """Return how many blocks documents are cut into, at least, if none is longer than a block."""
+    from polyaurn.backends.cpu.layout import BLOCKS, LEAST_BLOCK
+
+    return -(-n_tokens // max(LEAST_BLOCK, -(-n_tokens // BLOCKS)))
 
 
-def check_memory(
-    n_tokens: int, n_words: int, n_topics: int, sampler: str, backend: Backend
-) -> None:
+def check_memory(run: Run) -> None:
     """Reject a run that cannot fit."""
-    cell_bytes = SAMPLERS[sampler].cell_bytes if backend.holds_phi else 0
-    needed, free = least_bytes(n_tokens, n_words, n_topics, cell_bytes), free_bytes()
-    if needed > free:
-        remedy = (
-            f"take the sampler {DEFAULT_SAMPLER!r}, which stores only what is not zero"
-            if cell_bytes
-            else "train on fewer documents, or on a machine with more memory"
-        )
-        raise InputError(
-            f"This run needs at least {needed / 1e9:,.1f} GB of memory ({n_tokens:,} tokens, "
-            f"{n_words:,} words, {n_topics:,} topics), and {free / 1e9:,.1f} GB are free; {remedy}."
-        )
+    corpus, settings, K = run.corpus, run.settings, run.settings.n_components
+    sizes = (corpus.n_tokens, corpus.n_words, K)
+    n_threads = min(count_threads(settings.n_jobs), corpus.n_documents, _blocks(corpus.n_tokens))
+    here = settings.sampler if run.backend.holds_phi else DEFAULT_SAMPLER
+    needed, free = least_bytes(*sizes, here, n_threads), free_bytes()
+    if needed <= free:
+        return
+    remedy = "train on fewer documents, or on a machine with more memory"
+    if least_bytes(*sizes, here) <= free:
+        remedy = "take fewer threads (n_jobs, --threads), each of which counts by itself"
+    elif SAMPLERS[here].cell_bytes:
+        remedy = f"take the sampler {DEFAULT_SAMPLER!r}, which stores only what is not zero"
+    raise InputError(
+        f"This run needs at least {needed / 1e9:,.1f} GB of memory ({corpus.n_tokens:,} tokens, "
+        f"{corpus.n_words:,} words, {K:,} topics, {n_threads:,} threads), and {free / 1e9:,.1f} GB "
+        f"are free; {remedy}."
+    )

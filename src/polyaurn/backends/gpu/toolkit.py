@@ -43,7 +43,7 @@ device_function = partial(cuda.jit, device=True, **({} if SIMULATED else {"force
 
 def kernel(function: Any) -> Any:
     """Have a kernel compiled when it is first used, and kept on the disk."""
-    return kept_while_fresh(cuda.jit(function, cache=True))
+    return kept_while_fresh(cuda.jit, function, cache=True)
 
 
 @cache

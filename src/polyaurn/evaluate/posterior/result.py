@@ -64,7 +64,7 @@ class Chain(NamedTuple):
             1.0 / (n + pseudo_sizes(p)[self.order] + p.beta.sum())
             for n, p in zip(self.topic_sizes, self.priors, strict=True)
         ]
-        if all(p.beta is self.priors[0].beta for p in self.priors):
+        if _all_equal([p.beta for p in self.priors]):
             pairs = [(np.sum(scale, axis=0), self.priors[0].beta)]
         else:
             pairs = [(s, p.beta) for s, p in zip(scale, self.priors, strict=True)]
@@ -79,9 +79,15 @@ class Chain(NamedTuple):
         draws = len(self.priors)
         mean = self.theta_sum / draws
         pairs = [(1.0 / (lengths + p.alpha.sum()), p.alpha[self.order]) for p in self.priors]
-        if all(p.alpha is self.priors[0].alpha for p in self.priors):
+        if _all_equal([p.alpha for p in self.priors]):
             pairs = [(pairs[0][0] * draws, pairs[0][1])]
         return _with_prior(mean, [(s / draws, alpha) for s, alpha in pairs], sparse=sparse)
+
+
+def _all_equal(priors: list[F64]) -> bool:
+    """Return whether priors of all draws are the same, as where none are learned."""
+    first = priors[0]
+    return all(prior is first or np.array_equal(prior, first) for prior in priors)
 
 
 def _with_prior(mean: sp.csr_matrix, pairs: list[tuple[F64, F64]], *, sparse: bool) -> Any:

@@ -1,176 +1,239 @@
-"""Chains that run one after another, and the draws kept of each after its burn-in."""
+"""Chains that run one after another, and the draws kept of each after its burn-in.
 
+With a folder, each chain is kept in a folder of its own inside, ``chain-0000`` and so on: where it
+is, and its draws so far. A chain that is finished is not run again.
+"""
+
+import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from polyaurn.base.arrays import F64, I64
+from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
-from polyaurn.base.rng import Purpose, key
+from polyaurn.base.rng import chain_seed
 from polyaurn.base.threads import Workers, count_threads
-from polyaurn.chain.priors import topic_word_mass
-from polyaurn.chain.state import Info, Priors, State, doc_topic_matrix, on_host, topic_word_matrix
+from polyaurn.chain.state import Info, State, on_host, topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.evaluate.diagnostics import log_posterior
 from polyaurn.evaluate.posterior.choice import Choice
+from polyaurn.evaluate.posterior.recorder import Recorder
 from polyaurn.evaluate.posterior.result import Chain, Posterior
+from polyaurn.files.locks import locked
+from polyaurn.files.names import CHECKPOINTS, checkpoint_headers, sweep_of
 from polyaurn.model.distance import match_topics, row_quality
-from polyaurn.training.sweeps import sweeps
+from polyaurn.training.folder import RunFolder, open_folder
+from polyaurn.training.run import Run
+from polyaurn.training.sweeps import state_of, sweeps
 
 Report = Callable[[int, Info], None]
 
 
-class Recorder:
-    """Draws of one chain; `order` holds the chain's own number of each topic.
+class Asked(NamedTuple):
+    """What is asked for: chains, draws of each, sweeps between two, and what is kept of them."""
 
-    Phi and Theta are kept for what `choice` names; `theta_mean` says whether to sum what the mean
-    of Theta needs.
-    """
+    chains: int
+    draws: int
+    thin: int
+    choice: Choice
+    theta_mean: bool
 
-    def __init__(
-        self, corpus: Corpus, seed: int, order: I64, choice: Choice, *, theta_mean: bool
-    ) -> None:
-        self._corpus, self._seed, self._order, self._choice = corpus, seed, order, choice
-        self._lengths = np.diff(corpus.doc_ptr)
-        self._sweep: list[int] = []
-        self._level: list[float] = []
-        self._sizes: list[I64] = []
-        self._priors: list[Priors] = []
-        self._phi: list[F64] = []
-        self._theta: list[F64] = []
-        self._phi_sum: sp.csr_matrix | None = None
-        self._theta_sum: sp.csr_matrix | None = None
-        self._theta_mean = theta_mean
-
-    def keep(self, state: State, priors: Priors, level: float) -> None:
-        """Take a draw."""
-        K = len(self._order)
-        n = topic_word_matrix(state.counts, K)
-        sizes = np.asarray(n.sum(axis=1), dtype=np.int64).ravel()[self._order]
-        mass = topic_word_mass(n, priors)[self._order]
-        totals = np.asarray(mass.sum(axis=1), dtype=np.int64).ravel()
-        self._sweep.append(state.sweep)
-        self._level.append(level)
-        self._sizes.append(sizes)
-        self._priors.append(priors)
-        chosen = self._choice
-        if chosen.wants_phi or chosen.wants_theta:
-            bits = key(self._seed, state.sweep, Purpose.POSTERIOR)
-            rng = np.random.Generator(np.random.Philox(key=[int(bits.a), int(bits.b)]))
-        if chosen.wants_phi:
-            self._phi.append(_draw_phi(mass, totals, priors.beta, chosen, rng))
-        if chosen.wants_theta:
-            self._theta.append(self._draw_theta(state, priors.alpha[self._order], rng))
-        self._phi_sum = _add_rows(self._phi_sum, mass, totals + priors.beta.sum())
-        if self._theta_mean:
-            m = doc_topic_matrix(self._corpus.doc_ptr, state.z, K)[:, self._order]
-            self._theta_sum = _add_rows(self._theta_sum, m, self._lengths + priors.alpha.sum())
-
-    def _draw_theta(self, state: State, alpha: F64, rng: np.random.Generator) -> F64:
-        """Draw Theta of the chosen documents given their topics."""
-        place = np.empty(len(alpha), np.int64)
-        place[self._order] = np.arange(len(alpha))
-        doc_ptr = self._corpus.doc_ptr
-        rows = []
-        for d in self._choice.documents:
-            topics = place[state.z[doc_ptr[d] : doc_ptr[d + 1]]]
-            m = np.bincount(topics, minlength=len(alpha))
-            rows.append(rng.dirichlet(m + alpha)[self._choice.topics])
-        return np.array(rows)
-
-    def chain(self) -> Chain:
-        """Return what was kept."""
-        return Chain(
-            seed=self._seed,
-            order=self._order,
-            sweep=np.array(self._sweep, np.int64),
-            log_posterior=np.array(self._level),
-            topic_sizes=np.array(self._sizes, np.int64),
-            priors=tuple(self._priors),
-            phi=np.array(self._phi) if self._phi else None,
-            theta=np.array(self._theta) if self._theta else None,
-            phi_sum=self._phi_sum,
-            theta_sum=self._theta_sum,
-        )
+    def sweeps(self, run: Run) -> int:
+        """Return the sweeps of one chain, burn-in included."""
+        return run.settings.max_iter + self.draws * self.thin
 
 
-def _draw_phi(
-    n: sp.csr_matrix, sizes: I64, beta: F64, chosen: Choice, rng: np.random.Generator
-) -> F64:
-    """Draw Phi of the chosen topics and words given the counts; the rest is one further word."""
-    a = n[chosen.topics][:, chosen.words].toarray() + beta[chosen.words]
-    rest = sizes[chosen.topics] + beta.sum() - a.sum(axis=1)
-    if len(chosen.words) == len(beta):
-        return np.array([rng.dirichlet(row) for row in a])
-    return np.array([rng.dirichlet(np.append(row, r))[:-1] for row, r in zip(a, rest, strict=True)])
+class Ended(NamedTuple):
+    """Where the first chain ended or was interrupted: its run, last state and trace."""
 
-
-def _add_rows(total: sp.csr_matrix | None, counts: sp.csr_matrix, by: F64) -> sp.csr_matrix:
-    """Add counts, their rows divided, to a sum."""
-    shares = counts.astype(np.float64)
-    shares.sort_indices()
-    shares.data /= np.repeat(by, np.diff(shares.indptr))
-    return shares if total is None else total + shares
+    run: Run
+    state: State
+    trace: list[dict[str, Any]]
 
 
 def sample(
-    corpus: Corpus,
-    options: dict[str, Any],
+    run: Run,
+    asked: Asked,
     *,
-    burn_in: int,
-    chains: int,
-    draws: int,
-    thin: int,
-    choice: Choice,
-    theta_mean: bool,
-    seed: int,
+    any_seed: bool,
     report: Report,
+    on_compile: Callable[[], None],
     into: list[Chain],
-    last: list[State],
+    last: list[Ended],
 ) -> None:
-    """Run the chains with the options of `polyaurn.sweeps`; chain c has the seed `seed` + c.
+    """Run the chains after `max_iter` sweeps of burn-in each; see `chain_seed` for their seeds.
 
-    `report` is called with the number of sweeps before the chain, and the info of each sweep.
-    `into` receives each chain, and `last` the last state of the first one, when the chain ends or
-    is interrupted.
+    `any_seed` takes the seed of chains that are resumed. `report` is called with the number of
+    sweeps before the chain, and the info of each sweep. `into` receives each chain, and `last`
+    where the first one is, when the chain ends or is interrupted.
     """
-    for c in range(chains):
-        done = c * (burn_in + draws * thin)
-        run = options | {"random_state": seed + c}
-        state, recorder = None, None
+    settings = run.settings
+    with ExitStack() as stack:
+        if settings.checkpoint is not None:
+            stack.enter_context(locked(settings.checkpoint.absolute()))
+            if not settings.resume:
+                _check_none(settings.checkpoint)
+        for c in range(asked.chains):
+            place = None if settings.checkpoint is None else folder_of(settings.checkpoint, c)
+            with open_folder(
+                place, settings.checkpoint_every, _header(run, asked, c), resume=settings.resume,
+                any_seed=any_seed and not c, early=run.backend.in_place,
+            ) as folder:  # fmt: skip
+                if folder.saved is not None:
+                    run = run.with_seed(folder.saved.run["random_state"])
+                _OneChain(run, asked, c, folder, report, on_compile).run_into(into, last)
+
+
+class _OneChain:
+    """One chain, from where its folder says it is."""
+
+    def __init__(
+        self,
+        run: Run,
+        asked: Asked,
+        number: int,
+        folder: RunFolder,
+        report: Report,
+        on_compile: Callable[[], None],
+    ) -> None:
+        self._run, self._asked, self._number, self._folder = run, asked, number, folder
+        self._report = report
+        self._seed = chain_seed(run.seed, number)
+        self._options = run.of_chain() | {"random_state": self._seed, "on_compile": on_compile}
+        self._state: State | None = None
+        self._recorder: Recorder | None = None
+        self._moved = False  # whether there is anything that the folder does not have yet
+        self._saved, self._trace = folder.saved, folder.saved.trace if folder.saved else []
+        folder.forget()
+
+    def run_into(self, into: list[Chain], last: list[Ended]) -> None:
+        """Run the chain to its end, and add what it gave, also when it is interrupted."""
         try:
-            for state, info in sweeps(corpus, **run | {"max_iter": burn_in}):  # noqa: B007
-                report(done, info)
-            assert state is not None
-            begun = state = on_host(state)
-            order = _align(into, begun, run["n_components"])
-            recorder = Recorder(corpus, seed + c, order, choice, theta_mean=theta_mean)
-            for state, info in _continue(corpus, run, begun, draws, thin):
-                if info.log_posterior is not None:
-                    recorder.keep(state, state.priors, info.log_posterior)
-                report(done, info)
+            self._burn_in()
+            self._draw(into)
         finally:
-            if not c and state is not None:
-                with suppress(InputError):  # a GPU that failed may have lost it
-                    last.append(on_host(state)._replace(parts=()))
-            if recorder is not None and len((kept := recorder.chain()).sweep):
+            with suppress(InputError):  # a GPU that failed may have lost the state
+                self._write()
+            if not self._number and self._state is not None:
+                with suppress(InputError):
+                    here = on_host(self._state)._replace(parts=())
+                    last.append(Ended(self._run, here, self._trace))
+            if self._recorder is not None and len((kept := self._recorder.chain()).sweep):
                 into.append(kept)
+
+    def _burn_in(self) -> None:
+        """Run the sweeps of burn-in that are left."""
+        run, most = self._run, self._run.settings.max_iter
+        start = None if self._saved is None else self._saved.halt
+        if start is None or start.sweep < most:
+            options = self._options | {"max_iter": most, "start": start}
+            self._follow(sweeps(run.corpus, **options))
+        else:
+            settings = run.settings
+            priors, n_jobs = run.priors, settings.n_jobs
+            self._state = state_of(run.corpus, start, priors, settings.sampler, n_jobs)
+        assert self._state is not None
+        self._state = on_host(self._state)
+
+    def _draw(self, into: list[Chain]) -> None:
+        """Run the sweeps after burn-in that are left, and keep draws."""
+        run, asked, begun = self._run, self._asked, self._state
+        assert begun is not None
+        extra = {} if self._saved is None else self._saved.extra
+        self._saved = None
+        order = extra["order"] if "order" in extra else _align(into, begun, len(run.priors.alpha))
+        recorder = Recorder(
+            run.corpus, self._seed, order, asked.choice, theta_mean=asked.theta_mean
+        )
+        if extra:
+            recorder.restore(extra, run.priors.pseudo)
+        self._recorder = recorder
+        left = asked.sweeps(run) - begun.sweep
+        if left:
+            first = run.settings.max_iter
+            self._follow(_continue(run.corpus, self._options, begun, first, left, asked.thin))
+
+    def _follow(self, chain: Iterator[tuple[State, Info]]) -> None:
+        """Keep what each sweep gives, and write a checkpoint when it is time."""
+        before = float(self._trace[-1].get("seconds", 0.0)) if self._trace else 0.0
+        done = self._number * self._asked.sweeps(self._run)
+        for state, info in chain:
+            info = info._replace(seconds=before + info.seconds)
+            if self._recorder is not None and info.log_posterior is not None:
+                self._recorder.keep(state, state.priors, info.log_posterior)
+            self._state, self._moved = state, True
+            self._trace.append(info.record())
+            self._report(done, info)
+            del info  # frees its Phi while the next is drawn
+            self._folder.after(state, self._trace, self._extra)
+
+    def _write(self) -> None:
+        """Write a checkpoint, unless an interruption came between a draw and its sweep's end."""
+        drawn = 0 if self._recorder is None else self._recorder.last_sweep
+        if self._moved and self._state is not None and drawn <= self._state.sweep:
+            self._folder.write(self._state, self._trace, self._extra)
+
+    def _extra(self) -> dict[str, Any]:
+        return {} if self._recorder is None else self._recorder.arrays()
+
+
+def folder_of(folder: Path, chain: int) -> Path:
+    """Return the folder of a chain."""
+    return folder.absolute() / f"chain-{chain:04d}"
+
+
+def _check_none(folder: Path) -> None:
+    """Raise an error if a folder holds chains, which would have to be resumed."""
+    for place in sorted(folder.absolute().glob("chain-*")):
+        headers = checkpoint_headers(place / CHECKPOINTS)
+        if headers:
+            raise InputError(
+                f"The folder '{folder}' holds a chain, '{place.name}', at sweep "
+                f"{sweep_of(headers[0].name):,}. Resume it with resume=True, or choose another "
+                "folder."
+            )
+
+
+def _header(run: Run, asked: Asked, chain: int) -> dict[str, Any]:
+    """Return what fixes a chain and what is kept of it, ready for JSON."""
+    choice, corpus = asked.choice, run.corpus
+    named = {
+        "words": _brief(choice.words, corpus.n_words, wanted=choice.wants_phi),
+        "topics": _brief(choice.topics, len(run.priors.alpha)),
+        "documents": _brief(choice.documents, corpus.n_documents, wanted=choice.wants_theta),
+    }
+    return run.header | named | {
+        "max_iter": asked.sweeps(run),
+        "burn_in": run.settings.max_iter,
+        "draws": asked.draws,
+        "thin": asked.thin,
+        "theta_mean": bool(asked.theta_mean),
+        "chain": chain,
+    }  # fmt: skip
+
+
+def _brief(numbers: I64, most: int, *, wanted: bool = True) -> str:
+    """Say which of several were chosen, in a form that fits into a message."""
+    if not wanted:
+        return "none"
+    if np.array_equal(numbers, np.arange(most)):
+        return "all"
+    return f"{len(numbers):,}, {hashlib.sha256(numbers.astype('<i8').tobytes()).hexdigest()[:16]}"
 
 
 def _continue(
-    corpus: Corpus, run: dict[str, Any], state: State, draws: int, thin: int
+    corpus: Corpus, options: dict[str, Any], state: State, burn_in: int, left: int, thin: int
 ) -> Iterator[tuple[State, Info]]:
     """Continue a chain without a warm start; draws are the sweeps with a log posterior."""
-    begun = state.sweep
     plain = {"warm_start": "random", "evaluate_every": 0, "max_iter": None}
-    further = sweeps(corpus, **run | plain | {"start": state})
-    with Workers(count_threads(run["n_jobs"])) as workers:
-        for after, info in islice(further, draws * thin):
-            if (after.sweep - begun) % thin == 0:
+    further = sweeps(corpus, **options | plain | {"start": state})
+    with Workers(count_threads(options["n_jobs"])) as workers:
+        for after, info in islice(further, left):
+            if (after.sweep - burn_in) % thin == 0:
                 after = on_host(after)
                 info = info._replace(
                     log_posterior=log_posterior(corpus, after, after.priors, workers)

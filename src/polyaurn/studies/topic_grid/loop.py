@@ -184,7 +184,7 @@ def _fill(
         place = folder.model(K, seed)
         model = _train(split.train, K, seed, place, report, options)
         model.save(place, force=True)
-        trained = model.trace[-1]["seconds"]
+        trained = float(model.trace[-1].get("seconds", 0.0))  # none without a model's timings
         report("scoring", max_iter, trained)
         begin = perf_counter()
         cell = {"topics": K, "seed": seed, "model": f"models/{place.name}"}
