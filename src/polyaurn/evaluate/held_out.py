@@ -210,7 +210,7 @@ def _check(
             "The 'model' parameter must be a TopicModel or a trained LDA. Got "
             f"{type(model).__name__} instead; call fit first, or polyaurn.load."
         )
-    known = in_words_of(fitted.vocab, corpus)
+    known = in_words_of(fitted.vocab, corpus, fitted.tokenization)
     if not known.tokens.sum():
         raise InputError(
             "The documents must have words that the model knows. Got none; nothing can be scored."

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.chain.priors import topic_word_mass
 from polyaurn.chain.state import Priors
+from polyaurn.corpus.tokenization import Tokenization
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,6 +26,7 @@ class ModelData:
     priors: Priors
     trace: list[dict[str, Any]] = field(default_factory=list)
     parameters: dict[str, Any] = field(default_factory=dict)
+    tokenization: Tokenization | None = None
 
     @property
     def n_topics(self) -> int:

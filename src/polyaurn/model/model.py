@@ -12,6 +12,7 @@ from polyaurn.base.errors import InputError
 from polyaurn.chain.state import Priors, State, doc_topic_matrix, on_host, topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import check_vocabulary
+from polyaurn.corpus.tokenization import Tokenizer, tokenization_for
 from polyaurn.model.data import ModelData
 from polyaurn.model.folder import save
 from polyaurn.model.inference import BURN_IN, KEPT, infer
@@ -40,6 +41,9 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         One record per sweep.
     parameters : dict
         What repeats the run: sampler, seed, sweeps, sizes, fingerprint of the corpus.
+    tokenization : Tokenization or None
+        How new text is cut: as that of the corpus was. None where it was not text; new text is then
+        cut as fits the words.
     n_topics : int
         K.
     topic_sizes : ndarray, length K
@@ -99,6 +103,7 @@ class TopicModel(ModelData, Tables["TopicModel"]):
             priors=priors,
             trace=list(trace or []),
             parameters=facts | (parameters or {}),
+            tokenization=corpus.tokenization,
         )
 
     @overload
@@ -160,6 +165,22 @@ class TopicModel(ModelData, Tables["TopicModel"]):
             )
         return replace(self, vocab=vocab)
 
+    def with_tokenizer(self, tokenizer: Tokenizer) -> "TopicModel":
+        """Return the model with a function that cuts new text, such as one that was not saved.
+
+        Parameters
+        ----------
+        tokenizer : callable
+            Splits a text into words; the one of training.
+
+        Returns
+        -------
+        TopicModel
+            The same topics.
+        """
+        rules = self.tokenization or tokenization_for(self.vocab)
+        return replace(self, tokenization=rules.with_tokenizer(tokenizer))
+
     def doc_topics(self) -> F64:
         """Return the mixture of topics of each training document, (m + alpha) / (N_d + sum alpha).
 
@@ -186,9 +207,10 @@ class TopicModel(ModelData, Tables["TopicModel"]):
 
         Parameters
         ----------
-        X : Corpus, matrix of counts, or sequence of str
-            The documents. Words are looked up by name; those that the model does not know are
-            left out, with a warning. A matrix has the model's words in its columns.
+        X : Corpus, matrix of counts, sequence of str, or sequence of lists of tokens
+            The documents. Strings are cut as in training. Words are looked up by name; those that
+            the model does not know are left out, with a warning where they are more than half of
+            the tokens. A matrix has the model's words in its columns.
         sparse : bool
             Return only topics that a document's tokens were seen in, as CSR; entries are those of
             the dense matrix.
