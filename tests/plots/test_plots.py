@@ -90,9 +90,9 @@ def test_circles_are_as_large_as_topics_and_labels_do_not_overlap(model):
 def test_the_heatmap_shows_mixtures(model):
     ax = plots.plot_documents(model, [3, "1", 0], topics=[1, 3])
     assert np.asarray(ax.images[0].get_array()) == pytest.approx(
-        model.doc_topics()[[3, 0, 0]][:, [1, 3]]
+        model.doc_topics()[[3, 1, 0]][:, [1, 3]]
     )
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["4", "1", "1"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["3", "1", "0"]
     assert plots.plot_documents(model).images[0].get_array().shape == (30, 4)
 
 

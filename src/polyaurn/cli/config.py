@@ -14,8 +14,8 @@ from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
 
 NOT_KEPT = ("config", "out", "trace", "resume", "force", "json", "quiet")
-WHERE = {"text_column": str, "separator": str}  # text in a table
-PRUNING = {"min_count": int, "max_doc_fraction": float, "max_words": int}
+WHERE: dict[str, type] = {"text_column": str, "separator": str}  # text in a table
+PRUNING: dict[str, type] = {"min_count": int, "max_doc_fraction": float, "max_words": int}
 _MOST_BYTES = 1 << 20
 _EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 

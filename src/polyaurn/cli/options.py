@@ -15,7 +15,8 @@ CorpusPath = Annotated[
     Path,
     typer.Argument(
         help="Counts (UCI docword, MatrixMarket, SVMlight, LDA-C) or text (one document per line, "
-        "CSV, TSV, JSON Lines, Parquet, a folder of .txt files, MALLET's three columns), plain or gzipped.",
+        "CSV, TSV, JSON Lines, Parquet, a folder of .txt files, MALLET's three columns), plain or "
+        "gzipped.",
         show_default=False,
     ),
 ]

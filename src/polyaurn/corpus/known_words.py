@@ -100,7 +100,10 @@ def _look_up_counts(vocab: tuple[str, ...], counts: NamedCounts) -> Known:
 def _look_up(
     vocab: tuple[str, ...], doc_ptr: Any, word: Any, words: Sequence[str], names: Sequence[str]
 ) -> Known:
-    """Return documents whose tokens are numbers of `words` as documents of a vocabulary."""
+    """Return documents whose tokens are numbers of `words` as documents of a vocabulary.
+
+    Where the vocabulary has n-grams, others are not counted as unknown: their words are known.
+    """
     n_documents = len(doc_ptr) - 1
     if words is vocab or tuple(words) == vocab:
         return freeze(doc_ptr, word, np.zeros(n_documents, np.int64), names)
@@ -108,7 +111,10 @@ def _look_up(
     theirs = np.array([number.get(word, -1) for word in words], np.int32)[word]
     document = np.repeat(np.arange(n_documents), np.diff(doc_ptr))
     known = theirs >= 0
-    unknown = np.bincount(document[~known], minlength=n_documents)
+    lost = ~known
+    if any(" " in word for word in vocab):
+        lost &= ~np.array([" " in word for word in words], bool)[word]
+    unknown = np.bincount(document[lost], minlength=n_documents)
     order = np.lexsort((theirs[known], document[known]))  # words in increasing order again
     tokens = np.bincount(document[known], minlength=n_documents)
     ptr = np.concatenate(([0], np.cumsum(tokens))).astype(np.int64)

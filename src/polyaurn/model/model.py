@@ -11,7 +11,7 @@ from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
 from polyaurn.chain.state import Priors, State, doc_topic_matrix, on_host, topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.corpus.names import check_vocabulary
+from polyaurn.corpus.names import check_vocabulary, has_names
 from polyaurn.corpus.tokenization import Tokenizer, tokenization_for
 from polyaurn.model.data import ModelData
 from polyaurn.model.folder import save
@@ -252,11 +252,21 @@ class TopicModel(ModelData, Tables["TopicModel"]):
 
 
 def fitted(model: Any) -> TopicModel:
-    """Return the model of an estimator, or the model itself."""
-    found = getattr(model, "model_", model)
+    """Return the model of an estimator or of a pipeline that ends with one, or the model itself.
+
+    Words without names are those that the steps of the pipeline before the estimator give.
+    """
+    last = getattr(model, "_final_estimator", model)
+    found = getattr(last, "model_", last)
+    if last is not model and isinstance(found, TopicModel) and not has_names(found.vocab):
+        try:
+            return found.with_words(model[:-1].get_feature_names_out())
+        except (AttributeError, ValueError, InputError):  # a step does not say
+            return found
     if not isinstance(found, TopicModel):
         raise InputError(
-            "The 'model' parameter must be a TopicModel or a trained LDA. Got "
+            "The 'model' parameter must be a TopicModel, a trained LDA, or a Pipeline that ends "
+            "with one. Got "
             f"{type(model).__name__} instead; call fit first, or polyaurn.load."
         )
     return found

@@ -198,7 +198,7 @@ def _notes(
     order: float,
 ) -> dict[str, str]:
     """Return sentences about what is shown and what is not."""
-    D, K = len(model.doc_names), model.n_topics
+    D, V = len(model.doc_names), len(model.vocab)
     undated = sum(day is None for day in days or [])
     documents = (
         "The model has no documents; it came from elsewhere without them."
@@ -216,28 +216,26 @@ def _notes(
         "grouped by topic, larger where they occur more often."
     )
     return {
-        "topics": f"The {len(topics):,} largest of {K:,} topics are shown."
-        if len(topics) < K
-        else "",
+        "topics": " ".join(_notes_of_topics(model, len(topics))),
         "map": _note_of_map(order),
-        "words": " ".join(_notes_of_words(model, len(words))),
+        "words": f"{len(words):,} of {V:,} words can be searched: the commonest, leading words of "
+        "topics, and those of the documents shown."
+        if len(words) < V
+        else "",
         "documents": documents,
         "bags": bags if D else "",
         "dates": f"{undated:,} of {D:,} documents have no date." if undated else "",
     }
 
 
-def _notes_of_words(model: ModelData, listed: int) -> Iterator[str]:
-    """Yield a sentence where words have no names, and one where not all can be searched."""
+def _notes_of_topics(model: ModelData, shown: int) -> Iterator[str]:
+    """Yield a sentence where not all topics are shown, and one where words have no names."""
+    if shown < model.n_topics:
+        yield f"The {shown:,} largest of {model.n_topics:,} topics are shown."
     if not has_names(model.vocab):
         yield (
-            "The words are not known: the model was trained on a matrix without column names. "
+            "The words are not known: the model was trained on a matrix without column names; "
             "model.with_words(...) names them."
-        )
-    if listed < len(model.vocab):
-        yield (
-            f"{listed:,} of {len(model.vocab):,} words can be searched: the commonest, leading "
-            "words of topics, and those of the documents shown."
         )
 
 
