@@ -210,6 +210,9 @@ def test_a_function_that_has_no_name_is_left_out_of_pickles():
     with pytest.raises(InputError, match=r"<lambda>', which is not saved"):
         Corpus.cut(["a b"], again)
     assert copy.copy(named) == named
+    method = Tokenization(tokenizer=str.split)
+    assert method.tokenizer_name == "str.split"
+    assert pickle.loads(pickle.dumps(method)).tokenizer("a b") == ["a", "b"]
 
 
 def test_rules_that_fit_a_vocabulary():

@@ -109,7 +109,8 @@ class Tokenization:
     def __getstate__(self) -> dict[str, Any]:
         """Leave out a tokenizer that other processes could not find by its name."""
         state = dict(self.__dict__)
-        if getattr(self.tokenizer, "__qualname__", None) and not _is_importable(self.tokenizer):
+        named = all(getattr(self.tokenizer, n, None) for n in ("__module__", "__qualname__"))
+        if named and not _is_importable(self.tokenizer):
             state["tokenizer"] = None
         return state
 
@@ -210,12 +211,13 @@ def _all_strings(words: Any) -> bool:
 def _name_of(tokenizer: Any) -> str:
     """Return what a callable is called, for messages and files."""
     named = tokenizer if hasattr(tokenizer, "__qualname__") else type(tokenizer)
-    return f"{named.__module__}.{named.__qualname__}"
+    module = getattr(named, "__module__", None)  # methods of built-in types have none
+    return f"{module}.{named.__qualname__}" if module else str(named.__qualname__)
 
 
 def _is_importable(function: Any) -> bool:
     """Return whether a function is found under its own name, as pickling requires."""
-    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    found: Any = sys.modules.get(function.__module__)
     for name in function.__qualname__.split("."):
         found = getattr(found, name, None)
     return found is not None and found == function
