@@ -38,7 +38,7 @@ def stem(text):
 OPTIONS = {
     "default": {},
     "capitals": {"lowercase": False, "stop_words": None},
-    "pattern": {"token_pattern": r"(?u)\b\w{5,}\b"},
+    "pattern": {"token_pattern": r"(?u)\b\w{4,}\b"},
     "pairs": {"ngram_range": (1, 2), "stop_words": ["the", "a"]},
     "accents": {"strip_accents": "ascii"},
     "stems": {"tokenizer": stem, "stop_words": None},

@@ -91,6 +91,8 @@ def _in_columns(vocab: tuple[str, ...], X: Any) -> Known:
 def _look_up_counts(vocab: tuple[str, ...], counts: NamedCounts) -> Known:
     matrix, words, names = counts
     check_counts(matrix)
+    matrix = matrix.copy()
+    matrix.sum_duplicates()  # sorts: a document's tokens are in increasing order of word
     data = matrix.data.astype(np.int64)
     ends = np.concatenate(([0], np.cumsum(data)))
     word = np.repeat(matrix.indices, data)

@@ -27,8 +27,8 @@ def check_pattern(token_pattern: Any) -> None:
         re.compile(token_pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
         raise InputError(
-            f"The 'token_pattern' parameter must be a regular expression. Got {token_pattern!r:.100} "
-            f"({error}); the default is '{WORDS}'."
+            "The 'token_pattern' parameter must be a regular expression. Got "
+            f"{token_pattern!r:.100} ({error}); the default is '{WORDS}'."
         ) from None
 
 
