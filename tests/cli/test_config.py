@@ -124,6 +124,18 @@ def test_new_text_is_cut_as_the_training_text_was(run, tmp_path):
     assert "102 of 102 tokens (100.0%)" in err
 
 
+def test_the_text_column_is_remembered_where_there_is_one(run, tmp_path):
+    rows = "".join(f"r{i}\tx\tred apple\n" for i in range(9))
+    (tmp_path / "t.tsv").write_text("id\tlabel\treview\n" + rows)
+    (tmp_path / "plain.tsv").write_text(rows)  # MALLET's three columns
+    train = ("train", "t.tsv", "--text-column", "review", "-k", 2, "--sweeps", 4, "-q")
+    assert run(*train, "--out", "m")[0] == 0
+    for name in ("t.tsv", "plain.tsv"):
+        code, _, err = run("infer", "m", name, "--out", f"{name}.npz")
+        assert code == 0, err
+        assert "9 documents" in err
+
+
 def test_a_list_of_stop_words_that_is_gone_does_no_harm(run, texts, tmp_path):
     (tmp_path / "stop.txt").write_text("cat\n")
     run("train", texts, "-k", 2, "--sweeps", 9, "--stop-words", "stop.txt", "--out", "m", "-q")

@@ -152,14 +152,23 @@ def as_trained(
         plain = {name: READING[name][1] for name in PRUNING}
         dropped = options_in(folder / CONFIG, PRUNING)
         options |= {name: v for name, v in dropped.items() if options[name] == plain[name]}
-    if form in (*TABLE_FORMATS, "mallet"):
-        where = options_in(folder / CONFIG, WHERE)
-        if form != "table":
+    where = options_in(folder / CONFIG, WHERE)
+    if form in TABLE_FORMATS or (form == "mallet" and _has_column(path, where.get("text_column"))):
+        if form in ("parquet", "jsonl"):
             where.pop("separator", None)
         options |= {name: str(v) for name, v in where.items() if options[name] is None}
     if form in TEXT_FORMATS:
         options["tokenization"] = _cut_as_trained(model, options)
     return options
+
+
+def _has_column(path: Path, name: Any) -> bool:
+    """Return whether a file that looks like MALLET's has this column's name in its first line."""
+    from polyaurn.files.reading import open_bytes
+
+    with open_bytes(path) as file:
+        head = file.readline(1 << 16).decode(errors="replace")
+    return name in [field.strip('"\ufeff') for field in head.rstrip("\r\n").split("\t")]
 
 
 def _cut_as_trained(model: "TopicModel", options: dict[str, Any]) -> "Tokenization":

@@ -32,8 +32,8 @@ def read_json_lines(path: Path, encoding: str, text_column: Any, name_column: An
             )
         name = None
         if name_column is not None:
-            name = str(_value(place, record, name_column, "name_column"))
-        yield name, text or ""
+            name = _valid(str(_value(place, record, name_column, "name_column")))
+        yield name, _valid(text or "")
 
 
 def are_json_lines(lines: list[bytes]) -> bool:
@@ -50,6 +50,11 @@ def _object(line: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def _valid(text: str) -> str:
+    """Return text that can be written: halves of surrogate pairs become question marks."""
+    return text.encode(errors="replace").decode()
 
 
 def _value(place: str, record: dict[str, Any], key: str, parameter: str) -> Any:
