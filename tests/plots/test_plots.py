@@ -212,7 +212,7 @@ def test_the_command_draws_every_kind(run, saved, tmp_path):
     (tmp_path / "years.txt").write_text("2001\n2002\n2003\n" * 20)
     for kind, *options in (
         ("trace",), ("topics", "--topics", "1,3", "--words", 4), ("map",),
-        ("documents", "--documents", "1,60"), ("over-time", "--dates", "dates.txt"),
+        ("documents", "--documents", "0,59"), ("over-time", "--dates", "dates.txt"),
         ("over-time", "--dates", "years.txt", "-k", "2"),
     ):  # fmt: skip
         for end, magic in (("png", b"\x89PNG"), ("svg", b"<?xml")):

@@ -265,8 +265,7 @@ def fitted(model: Any) -> TopicModel:
             return found
     if not isinstance(found, TopicModel):
         raise InputError(
-            "The 'model' parameter must be a TopicModel, a trained LDA, or a Pipeline that ends "
-            "with one. Got "
+            "The 'model' parameter must be a TopicModel or a trained LDA. Got "
             f"{type(model).__name__} instead; call fit first, or polyaurn.load."
         )
     return found
