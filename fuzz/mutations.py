@@ -62,7 +62,14 @@ def good_files(target: str) -> tuple[bytes, ...]:
             b'id,text\na,"red apple, tree"\nb,green leaf\n',
             b'id;text;more\n1;"two\nlines";x\n2;"a ""quoted"" leaf";y\n',
         ],
-        "tsv": [b'id\ttext\na\tred apple\nb\t"green ""leaf"""\n'],
+        "tsv": [
+            b'id\ttext\na\tred apple\nb\t"green ""leaf"""\n',
+            b'id\ttext\na\t"red\tapple\ntree"\nb\t"green," he said\n',
+        ],
+        "jsonl": [
+            b'{"id": "a", "text": "red apple"}\n\n{"id": 2, "text": null}\n',
+            b'{"text": "green \\ud800 leaf\\n", "id": "\\ud800", "more": [{}]}\n',
+        ],
         "mallet": [b"d1\ten\tred apple\nd2\ten\tgreen leaf\n", b"d1 en red apple\nd2 en leaf\n"],
         "mallet-state": [
             b"#doc source pos typeindex type topic\n#alpha : 0.1 0.2 \n#beta : 0.01\n"

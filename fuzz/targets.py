@@ -135,7 +135,8 @@ def folder(data: bytes) -> str:
 
 def anything(data: bytes) -> str:
     """Try a file whose name says nothing, or the wrong thing; the first byte chooses it."""
-    names = ("x", "x.txt", "x.csv", "x.tsv", "x.mtx", "x.svm", "x.ldac", "docword.x.txt", "x.urn")
+    names = ("x", "x.txt", "x.csv", "x.tsv", "x.mtx", "x.svm", "x.ldac", "docword.x.txt", "x.urn",
+             "x.jsonl")  # fmt: skip
     if not data:
         return REFUSED
     path = place("anything") / names[data[0] % len(names)]
@@ -264,6 +265,7 @@ TARGETS: dict[str, Callable[[bytes], str]] = {
     "lines": _one_file("toy.txt", format="lines"),
     "csv": _one_file("toy.csv", name_column="id"),
     "tsv": _one_file("toy.tsv", format="table", name_column="id"),
+    "jsonl": _one_file("toy.jsonl", name_column="id"),
     "parquet": _one_file("toy.parquet", name_column="id"),
     "mallet": _one_file("mallet.txt", format="mallet"),
     "urn": _one_file("toy.urn"),

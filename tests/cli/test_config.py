@@ -117,10 +117,23 @@ def test_new_text_is_cut_as_the_training_text_was(run, tmp_path):
         assert "4 words" in err
         assert "does not know" not in err
     (tmp_path / "m" / CONFIG).unlink()  # as a model from Python has none
-    assert run("infer", "m", "t.txt", "--out", "p.csv")[0] == 2
-    code, _, _ = run("infer", "m", "t.txt", "--out", "p.csv", "--token-pattern", pattern)
-    assert code == 0
+    assert run("infer", "m", "t.txt", "--out", "p.csv")[0] == 0
     assert (tmp_path / "p.csv").read_bytes() == (tmp_path / "o.csv").read_bytes()
+    code, _, err = run("infer", "m", "t.txt", "--out", "q.csv", "--token-pattern", "[a-z]")
+    assert code == 0
+    assert "102 of 102 tokens (100.0%)" in err
+
+
+def test_the_text_column_is_remembered_where_there_is_one(run, tmp_path):
+    rows = "".join(f"r{i}\tx\tred apple\n" for i in range(9))
+    (tmp_path / "t.tsv").write_text("id\tlabel\treview\n" + rows)
+    (tmp_path / "plain.tsv").write_text(rows)  # MALLET's three columns
+    train = ("train", "t.tsv", "--text-column", "review", "-k", 2, "--sweeps", 4, "-q")
+    assert run(*train, "--out", "m")[0] == 0
+    for name in ("t.tsv", "plain.tsv"):
+        code, _, err = run("infer", "m", name, "--out", f"{name}.npz")
+        assert code == 0, err
+        assert "9 documents" in err
 
 
 def test_a_list_of_stop_words_that_is_gone_does_no_harm(run, texts, tmp_path):
@@ -129,11 +142,12 @@ def test_a_list_of_stop_words_that_is_gone_does_no_harm(run, texts, tmp_path):
     (tmp_path / "stop.txt").unlink()
     code, _, err = run("infer", "m", texts, "--out", "o.csv")
     assert code == 0
-    assert "are of words that the model does not know" in err
-    (tmp_path / "m" / CONFIG).write_text("ngrams = 'two'\n")
-    code, _, err = run("infer", "m", texts, "--out", "p.csv")
+    assert "does not know" not in err  # the list is in the model
+    (tmp_path / "m" / CONFIG).write_text("min-count = 'two'\n")
+    command = ("export", "m", "--to", "mallet", "--corpus", texts, "--out", "s.gz")
+    code, _, err = run(*command)
     assert code == 2
-    assert "key 'ngrams': expected a whole number" in err
+    assert "key 'min-count': expected a whole number" in err
 
 
 def test_a_model_that_is_replaced_takes_its_file_along(run, texts, tmp_path):

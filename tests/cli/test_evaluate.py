@@ -59,11 +59,18 @@ def test_infer_refuses_before_long_work(run, model, tmp_path):
         assert code == 2
         assert message in err
     assert (tmp_path / "there.csv").read_text() == "mine"
+
+
+def test_infer_says_what_is_not_known(run, model, tmp_path):
     (tmp_path / "strange.txt").write_text("tout autre chose\n")
     code, _, err = run("infer", model, tmp_path / "strange.txt", "--out", "b.csv")
-    assert code == 2
-    assert "100.0% of tokens that it does not know" in err
-    assert not (tmp_path / "b.csv").exists()
+    assert code == 0
+    assert err.count("3 of 3 tokens (100.0%) are of words that the model does not know") == 1
+    assert "model of another language" in err
+    (tmp_path / "mixed.txt").write_text("cat dog star moon autre\n")
+    code, _, err = run("infer", model, tmp_path / "mixed.txt", "--out", "c.csv")
+    assert code == 0
+    assert err.count("1 of 5 tokens (20.0%)") == 1
 
 
 def test_text_is_cut_as_the_model_was(run, model, tmp_path):

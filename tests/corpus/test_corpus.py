@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from polyaurn import Corpus, InputError
 from polyaurn.corpus.pruning import document_frequency
 
-SPLIT = ("13", "20", "24", "26")  # of the corpus `small`, seed 3: fixed for ever
+SPLIT = ("12", "19", "23", "25")  # of the corpus `small`, seed 3: fixed for ever
 TEXTS = ["The red apple and the green apple", "Green leaf, green tree", "", "red red leaf"]
 
 
@@ -40,9 +40,9 @@ def test_from_matrix_round_trip_and_default_names():
     corpus = Corpus.from_matrix(X)
     assert (corpus.to_matrix() != X).nnz == 0
     assert corpus.vocab[:2] == ("x0", "x1")
-    assert corpus.doc_names[0] == "1"
-    assert corpus.doc_names[-1] == "20"
-    assert corpus.doc_names[1:3] == ["2", "3"]
+    assert corpus.doc_names[0] == "0"
+    assert corpus.doc_names[-1] == "19"
+    assert corpus.doc_names[1:3] == ["1", "2"]
     assert (Corpus.from_matrix(X.toarray()).to_matrix() != X).nnz == 0
 
 
@@ -133,7 +133,7 @@ def test_fingerprint_sees_every_part():
         (lambda: Corpus([0, 2, 1, 3], [0, 0, 0], ("a",)), "must not decrease"),
         (lambda: Corpus.from_texts("one string"), "several strings"),
         (lambda: Corpus.from_texts(["fine", None]), "Got NoneType"),
-        (lambda: Corpus.from_texts([["cat", "dog"]]), "join the words with blanks"),
+        (lambda: Corpus.from_texts([["cat", "dog"]]), "use Corpus.from_tokens"),
         (lambda: Corpus.from_texts(["fine"], token_pattern="["), "'token_pattern'"),
         (lambda: Corpus.from_texts(["fine"], stop_words=5), "'stop_words'"),
         (lambda: Corpus.from_texts(["fine"], min_count="3"), "'min_count' parameter must be a nu"),

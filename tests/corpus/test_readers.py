@@ -1,4 +1,5 @@
 import gzip
+import json
 import sys
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from polyaurn import Corpus, InputError, read_corpus
+from polyaurn import Corpus, InputError, import_corpus, read_corpus
 from polyaurn.corpus.readers import recognise
 
 X = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [0, 3, 0, 1]])
@@ -285,3 +286,111 @@ def test_shared_corpora_have_the_published_sizes(shared_corpora):
     news = read_corpus(shared_corpora / "20newsgroups.tsv.gz", min_count=10)
     assert news.n_documents == 18845
     assert news.doc_names[0].startswith("20news-bydate")
+
+
+def test_quoted_fields_of_tab_separated_files(tmp_path):
+    pd = pytest.importorskip("pandas")
+    texts = ["red\tapple", "green\nleaf", 'the "blue" river', "plain tree"]
+    frame = pd.DataFrame({"id": list("abcd"), "text": texts, "year": [1, 2, 3, 4]})
+    frame.to_csv(tmp_path / "t.tsv", sep="\t", index=False)
+    corpus = read_corpus(tmp_path / "t.tsv", name_column="id")
+    assert corpus.doc_names == tuple("abcd")
+    assert corpus == Corpus.from_texts(texts, doc_names=list("abcd"))
+    frame.to_csv(tmp_path / "t.csv", sep=";", index=False)
+    assert read_corpus(tmp_path / "t.csv", name_column="id") == corpus
+
+
+def test_plain_quotation_marks_in_tab_separated_files(tmp_path):
+    path = write(tmp_path / "t.tsv", 'text\tid\n"red," she said\ta\na 5" leaf\tb\n"" tree\tc\n')
+    corpus = read_corpus(path, name_column="id")
+    assert corpus.doc_names == ("a", "b", "c")
+    assert corpus.vocab == ("leaf", "red", "said", "tree")
+    open_mark = write(tmp_path / "o.tsv", 'text\tid\n"red apple\ta\nleaf\tb\n"tree"x\tc\n')
+    with pytest.raises(InputError, match=r"line 2: .* left open\?"):
+        read_corpus(open_mark)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):
+    mark = "\ufeff"
+    for name, text in (
+        ("q.csv", '"text","id"\n"red apple","a"\n'),
+        ("p.csv", "text,id\nred apple,a\n"),
+        ("t.tsv", "text\tid\nred apple\ta\n"),
+        ("j.txt", '{"text": "red apple", "id": "a"}\n'),
+    ):
+        corpus = read_corpus(
+            write(tmp_path / name, mark + text), text_column="text", name_column="id"
+        )
+        assert (corpus.vocab, corpus.doc_names) == (("apple", "red"), ("a",))
+    mallet = write(tmp_path / "m.txt", mark + "a\tx\tred apple\nb\tx\tleaf\n")
+    assert read_corpus(mallet).doc_names == ("a", "b")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_json_lines(tmp_path, packed):
+    records = [
+        {"id": 7, "review": "red apple\nleaf", "year": 2001},
+        {"id": "b", "review": None},
+        {"id": "c", "review": "größer", "more": {"deep": [1]}},
+    ]
+    text = "\n\n".join(json.dumps(record) for record in records) + "\n"
+    for name in ("r.jsonl", "r.ndjson", "r.txt"):
+        path = write(tmp_path / (name + ".gz" * packed), text, packed)
+        assert recognise(path) == "jsonl"
+        corpus = read_corpus(path, text_column="review", name_column="id")
+        assert corpus.doc_names == ("7", "b", "c")
+        assert corpus.vocab == ("apple", "größer", "leaf", "red")
+        assert np.diff(corpus.doc_ptr).tolist() == [3, 0, 1]
+    assert list(read_corpus(path, text_column="review").doc_names) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [('{"a": "x"}\n', {}, "expected the key 'text'. Got the keys 'a'; name one as"),
+     ('{"text": "x y"}\n[1]\n', {"format": "jsonl"}, "line 2: expected a JSON object. Got '[1]'"),
+     ('{"text": 3}\n', {}, "line 1: expected text under 'text'. Got 3"),
+     ('{"text": "x"}\n', {"text_column": 0}, "'text_column' parameter must be the name of a key"),
+     ('{"text": "x"}\n', {"name_column": "id"}, "expected the key 'id'"),
+     ('{"text": "x"}\n{"text": ' + "[" * 100_000 + "\n", {"format": "jsonl"},
+      "line 2: expected a JSON object")],
+)  # fmt: skip
+def test_bad_json_lines_are_one_sentence(tmp_path, text, options, says):
+    with pytest.raises(InputError) as caught:
+        read_corpus(write(tmp_path / "t.jsonl", text), **options)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "says"),
+    [("t.txt", "id,text\n1,red apple\n", {"text_column": "text"},
+      "'text_column' parameter is for table, parquet, jsonl, but"),
+     ("t.txt", "red\n", {"name_column": "id"}, "'name_column' parameter is for"),
+     ("t.txt", "red\n", {"separator": ";"}, "'separator' parameter is for table,"),
+     ("t.txt", "red\n", {"transpose": True}, "'transpose' parameter is for matrix-market,"),
+     ("m.txt", "a\tb\tc d\n", {"name_column": 0}, "'name_column' parameter is for"),
+     ("t.ldac", "1 0:1\n1 1:1\n", {"encoding": "latin-1"}, "'encoding' parameter is for")],
+)  # fmt: skip
+def test_options_without_effect_are_errors(tmp_path, name, text, options, says):
+    path = write(tmp_path / name, text)
+    for reads in (read_corpus, lambda p, **o: import_corpus(p, tmp_path / "c.urn", **o)):
+        with pytest.raises(InputError) as caught:
+            reads(path, **options)
+        assert says in str(caught.value)
+
+
+def test_a_table_called_txt_is_read_when_its_format_is_named(tmp_path):
+    path = write(tmp_path / "t.txt", "id,text\n1,red apple\n")
+    assert read_corpus(path, format="table", text_column="text").vocab == ("apple", "red")
+    assert list(read_corpus(path, format="table").doc_names) == ["0"]
+
+
+def test_text_is_cut_as_another_corpus_was(tmp_path):
+    path = write(tmp_path / "t.txt", "Red apple\n")
+    rules = Corpus.from_texts(["A b"], lowercase=False, token_pattern=r"\w").tokenization
+    corpus = read_corpus(path, tokenization=rules)
+    assert corpus.vocab == ("R", "d", "e", "l", "p")
+    assert corpus.tokenization is rules
+    with pytest.raises(InputError, match="must stand without 'lowercase'"):
+        read_corpus(path, tokenization=rules, lowercase=True)
+    with pytest.raises(InputError, match="must be a Tokenization"):
+        read_corpus(path, tokenization="words")

@@ -60,7 +60,7 @@ def test_a_state_by_hand(tmp_path, packed, ends):
 
 def test_names_that_are_all_missing_are_numbers(tmp_path):
     path = write(tmp_path / "state", HEAD + "1 NA 0 0 cat 1\n")
-    assert list(exchange.read_mallet_state(path).doc_names) == ["1", "2"]
+    assert list(exchange.read_mallet_state(path).doc_names) == ["0", "1"]
 
 
 def test_other_encodings(tmp_path):

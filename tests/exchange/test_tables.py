@@ -36,7 +36,7 @@ def test_tables_agree_with_the_model(trained):
         exchange.topic_table(trained, 0)
     table = exchange.document_table(model)
     dense = np.zeros((len(model.doc_names), 4))
-    dense[np.array(table["document"], int) - 1, table["topic"]] = table["probability"]
+    dense[np.array(table["document"], int), table["topic"]] = table["probability"]
     there = model.doc_topic_counts.toarray() > 0
     assert np.allclose(dense, np.where(there, model.doc_topics(), 0.0))
     assert table["count"].sum() == trained.corpus_.n_tokens

@@ -58,7 +58,7 @@ def test_numbered_documents_need_no_list(small, tmp_path):
     lda = LDA(2, max_iter=2).fit(small)
     lda.save(tmp_path / "m")
     assert not (tmp_path / "m" / "doc_names.txt").exists()
-    assert load(tmp_path / "m").doc_names[-1] == "60"
+    assert load(tmp_path / "m").doc_names[-1] == "59"
 
 
 def test_a_model_is_replaced_only_with_force_and_other_files_never(model, tmp_path):

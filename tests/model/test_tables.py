@@ -209,7 +209,7 @@ def test_similar_documents(trained, hand):
     assert 7 not in table["number"]
     assert np.allclose(table["distance"], np.sort(np.delete(distance, 7))[:20])
     assert np.array_equal(
-        model.similar_documents("8", 20, as_frame=False)["number"], table["number"]
+        model.similar_documents("7", 20, as_frame=False)["number"], table["number"]
     )
     text = " ".join(model.topics(5)[2])
     table = model.similar_documents(text=text, as_frame=False)

@@ -14,9 +14,8 @@ from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
 
 NOT_KEPT = ("config", "out", "trace", "resume", "force", "json", "quiet")
-CUT = {"stop_words": str, "ngrams": int, "token_pattern": str}  # how text becomes words
-WHERE = {"text_column": str, "separator": str}  # text in a table
-PRUNING = {"min_count": int, "max_doc_fraction": float, "max_words": int}
+WHERE: dict[str, type] = {"text_column": str, "separator": str}  # text in a table
+PRUNING: dict[str, type] = {"min_count": int, "max_doc_fraction": float, "max_words": int}
 _MOST_BYTES = 1 << 20
 _EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
@@ -98,14 +97,14 @@ def run_as_config(context: typer.Context) -> str:
     """
     from polyaurn.base.threads import count_threads
     from polyaurn.chain.samplers import THREAD_FREE
+    from polyaurn.corpus.patterns import WORDS
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
-    from polyaurn.corpus.text import WORD
 
     values = {name: v for name, v in context.params.items() if name not in NOT_KEPT}
     for name in _paths(context) & {name for name, v in values.items() if v is not None}:
         values[name] = Path(values[name])
     if (values["format"] or recognise(values["corpus"])) in TEXT_FORMATS:
-        plain = {"stop_words": "english", "ngrams": 1, "token_pattern": WORD}
+        plain = {"stop_words": "english", "ngrams": 1, "token_pattern": WORDS}
         values |= {name: v for name, v in plain.items() if values[name] is None}
     for name in ("alpha", "beta", "stop_words"):
         values[name] = _number_or_file(values[name])
@@ -122,36 +121,32 @@ def run_as_config(context: typer.Context) -> str:
     return head + "".join(lines)
 
 
-def cut_in(path: Path, kinds: dict[str, type]) -> dict[str, Any]:
-    """Return how a run's text was read, from its file; nothing where it tells nothing.
+def options_in(path: Path, kinds: dict[str, type]) -> dict[str, Any]:
+    """Return options of a run from its file; nothing where it says nothing.
 
     Parameters
     ----------
     path : Path
         As `run_as_config` made it; it need not be there.
     kinds : dict
-        Options that are asked for, from `CUT` and others.
+        Options that are asked for, `WHERE` or `PRUNING`.
 
     Returns
     -------
     dict
-        Those that it has. In place of a list of stop words that is gone there is none: the model
-        knows no word of it anyway.
+        Those that it has.
     """
     if not path.is_file():
         return {}
     found = {k.replace("-", "_"): v for k, v in _read(path).items()}
-    cut = {name: found[name] for name in kinds if name in found}
-    for name, value in cut.items():
+    options = {name: found[name] for name in kinds if name in found}
+    for name, value in options.items():
         if not _is_one(value, kinds[name]):
             raise InputError(
                 f"The file '{path}', key '{_key(name)}': expected {_EXPECTED[kinds[name]]}. Got "
                 f"{value!r:.60} instead; correct it, or remove the file."
             )
-    stop = cut.get("stop_words")
-    if stop not in (None, "english", "none") and not Path(stop).is_file():
-        cut["stop_words"] = "none"
-    return cut
+    return options
 
 
 def _read(path: Path) -> dict[str, Any]:

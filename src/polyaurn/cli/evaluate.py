@@ -48,7 +48,7 @@ def infer(
 
     Example: polyaurn infer model new.csv --text-column review --out mixtures.csv
     """
-    from polyaurn.corpus.known_words import in_words_of
+    from polyaurn.corpus.known_words import in_words_of, note_of_unknown
     from polyaurn.exchange.tables import check_mixture_file, write_mixtures
     from polyaurn.model.storage import load
     from polyaurn.training.progress import following
@@ -62,8 +62,11 @@ def infer(
     with noting_warnings(quiet=quiet), following("finding topics", show=not quiet):
         theta = loaded.transform(documents, **options)
         write_mixtures(out, documents.doc_names, theta)
+    known = in_words_of(loaded.vocab, documents)
+    said = note_of_unknown(known)
+    if said and not (quiet or note_of_unknown(known, only_if_much=True)):  # else it was a warning
+        note(f"Note: {said}")
     if json:
-        known = in_words_of(loaded.vocab, documents)
         print_json(
             {
                 "file": str(out),

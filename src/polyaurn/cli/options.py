@@ -15,7 +15,8 @@ CorpusPath = Annotated[
     Path,
     typer.Argument(
         help="Counts (UCI docword, MatrixMarket, SVMlight, LDA-C) or text (one document per line, "
-        "CSV, TSV, Parquet, a folder of .txt files, MALLET's three columns), plain or gzipped.",
+        "CSV, TSV, JSON Lines, Parquet, a folder of .txt files, MALLET's three columns), plain or "
+        "gzipped.",
         show_default=False,
     ),
 ]
@@ -50,18 +51,26 @@ Ngrams = Annotated[
 ]
 TokenPattern = Annotated[
     str | None,
-    typer.Option(help="Regular expression of a word in text.", rich_help_panel=_READING),
+    typer.Option(
+        help="Regular expression of a word in text; 'words' (default) takes two or more letters, "
+        "digits and underscores with their combining marks.",
+        rich_help_panel=_READING,
+    ),
 ]
 TextColumn = Annotated[
     str | None,
     typer.Option(
-        help="Text column of a table: its name, or its number from 0 if the table has no header.",
+        help="Text column of a table or key of JSON Lines: its name, or its number from 0 if the "
+        "table has no header.",
         rich_help_panel=_READING,
     ),
 ]
 NameColumn = Annotated[
     str | None,
-    typer.Option(help="Column of a table with document names.", rich_help_panel=_READING),
+    typer.Option(
+        help="Column of a table, or key of JSON Lines, with document names.",
+        rich_help_panel=_READING,
+    ),
 ]
 Vocabulary = Annotated[
     Path | None,
@@ -73,7 +82,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         help="Format of the file, if it is not recognised: uci, matrix-market, svmlight, ldac, "
-        "lines, table, parquet, folder, mallet.",
+        "lines, table, parquet, jsonl, folder, mallet.",
         autocompletion=lambda: [
             "uci",
             "matrix-market",
@@ -82,6 +91,7 @@ Format = Annotated[
             "lines",
             "table",
             "parquet",
+            "jsonl",
             "folder",
             "mallet",
         ],

@@ -143,13 +143,12 @@ def _gather(
         given = read_dates(dates)
     documents: Corpus | None = None
     if corpus is not None:
-        documents = _in_words_of(
-            loaded, read(corpus, as_trained(loaded, corpus, reading, model), quiet=quiet)
-        )
+        options = as_trained(loaded, corpus, reading, model)
+        documents = _in_words_of(loaded, read(corpus, options, quiet=quiet))
         if reading["name_column"] is not None and len(documents) == len(loaded.doc_names):
             loaded = replace(loaded, doc_names=documents.doc_names)
         if date_column is not None:
-            given = _column(corpus, date_column, reading)
+            given = _column(corpus, date_column, options)
             source = f"column '{date_column}', document"
     with status("laying out topics", show=not quiet):
         data = gather(
@@ -159,7 +158,7 @@ def _gather(
 
 
 def _in_words_of(model: "TopicModel", corpus: "Corpus") -> "Corpus":
-    """Return a corpus with the model's words alone, so that pruning need not be asked for again."""
+    """Return a corpus with only the model's words, so that pruning need not be asked for again."""
     from polyaurn.corpus.corpus import Corpus
     from polyaurn.corpus.known_words import in_words_of
 
@@ -169,18 +168,18 @@ def _in_words_of(model: "TopicModel", corpus: "Corpus") -> "Corpus":
 
 def _column(corpus: Path, date_column: str, reading: dict[str, Any]) -> list[str]:
     """Return a column of the table that the corpus was read from, a value for each document."""
-    from polyaurn.corpus.readers import recognise, stream_texts
+    from polyaurn.corpus.readers import TABLE_FORMATS, check_options, recognise, stream_texts
 
-    kind = reading["format"] or recognise(corpus)
-    if kind not in ("table", "parquet"):
+    options = reading_options(reading | {"name_column": date_column})
+    kind = check_options(corpus, reading["format"] or recognise(corpus), reading)
+    if kind not in TABLE_FORMATS:
         raise InputError(
             f"The '--date-column' option is for tables, but '{corpus}' was read as {kind}. Give "
             "--dates, a file with a date a line."
         )
-    options = reading_options(reading | {"name_column": date_column})
     wanted = ("encoding", "text_column", "name_column", "separator")
     try:
         rows = stream_texts(corpus, kind, **{name: options[name] for name in wanted})
-        return [value for value, _ in rows]
+        return [str(value) for value, _ in rows]
     except InputError as error:
         raise InputError(str(error).replace("name_column", "date_column")) from None

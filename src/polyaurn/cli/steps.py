@@ -14,6 +14,7 @@ from polyaurn.cli.options import READING
 
 if TYPE_CHECKING:
     from polyaurn.corpus.corpus import Corpus
+    from polyaurn.corpus.tokenization import Tokenization
     from polyaurn.model.model import TopicModel
 
 
@@ -45,20 +46,23 @@ def size_of(path: Path) -> int | None:
 
 
 def reading_options(reading: dict[str, Any]) -> dict[str, Any]:
-    """Turn options of the command line into those of `read_corpus`."""
+    """Return options of the command line as those of `read_corpus`."""
     options = dict(reading)
     for name in ("text_column", "name_column"):
         if options[name] is not None and options[name].lstrip("-").isdigit():
             options[name] = int(options[name])
-    most = options.pop("ngrams")
-    if most is not None:
-        if most < 1:
-            raise InputError(f"The '--ngrams' option must be at least 1. Got {most} instead.")
-        options["ngram_range"] = (1, most)
-    for name in ("stop_words", "token_pattern"):
-        if options[name] is None:
-            del options[name]
+    options["ngram_range"] = _ngram_range(options.pop("ngrams"))
+    whole = options.get("tokenization") is not None  # with these options in it
+    for name in ("stop_words", "token_pattern", "ngram_range"):
+        if whole or options.get(name) is None:
+            options.pop(name, None)
     return options
+
+
+def _ngram_range(most: int | None) -> tuple[int, int] | None:
+    if most is not None and most < 1:
+        raise InputError(f"The '--ngrams' option must be at least 1. Got {most} instead.")
+    return None if most is None else (1, most)
 
 
 def fit_and_save(
@@ -142,31 +146,54 @@ def as_trained(
 ) -> dict[str, Any]:
     """Return options for reading text as the model's was read, where the user says nothing.
 
-    The model's folder tells, or else the model's words do. `pruned` takes over which words were
-    dropped, too.
+    The model says how text is cut, and the options in its folder in which column it is. `pruned`
+    takes over which words were dropped, too.
     """
-    from polyaurn.cli.config import CUT, PRUNING, WHERE, cut_in
-    from polyaurn.corpus.known_words import cut_of
-    from polyaurn.corpus.readers import TEXT_FORMATS, recognise
+    from polyaurn.cli.config import PRUNING, WHERE, options_in
+    from polyaurn.corpus.readers import TABLE_FORMATS, TEXT_FORMATS, recognise
     from polyaurn.model.folder import config_of
 
     options, config = dict(reading), config_of(model, folder)
     form = options["format"] or recognise(path)
     if pruned:
         plain = {name: READING[name][1] for name in PRUNING}
-        dropped = cut_in(config, PRUNING)
+        dropped = options_in(config, PRUNING)
         options |= {name: v for name, v in dropped.items() if options[name] == plain[name]}
+    where = options_in(config, WHERE)
+    if form in TABLE_FORMATS or (form == "mallet" and _has_column(path, where.get("text_column"))):
+        if form in ("parquet", "jsonl"):
+            where.pop("separator", None)
+        options |= {name: str(v) for name, v in where.items() if options[name] is None}
     if form in TEXT_FORMATS:
-        kept = cut_in(config, CUT | (WHERE if form in ("table", "parquet") else {}))
-        if kept:
-            return options | {name: v for name, v in kept.items() if options[name] is None}
-        cut = cut_of(model.vocab)
-        longest = cut["ngram_range"][1]
-        if options["ngrams"] is None and longest > 1:
-            options["ngrams"] = longest
-        if options["stop_words"] is None and cut["stop_words"] is None:
-            options["stop_words"] = "none"
+        options["tokenization"] = _cut_as_trained(model, options)
     return options
+
+
+def _has_column(path: Path, name: Any) -> bool:
+    """Return whether a file that looks like MALLET's has this column's name in its first line."""
+    from polyaurn.files.reading import open_bytes
+
+    with open_bytes(path) as file:
+        head = file.readline(1 << 16).decode(errors="replace")
+    return name in [field.strip('"\ufeff') for field in head.rstrip("\r\n").split("\t")]
+
+
+def _cut_as_trained(model: "TopicModel", options: dict[str, Any]) -> "Tokenization":
+    """Return how the model's text was cut, with the changes that options ask for."""
+    from dataclasses import replace
+
+    from polyaurn.corpus.tokenization import tokenization_for
+
+    rules = model.tokenization or tokenization_for(model.vocab)
+    if options["stop_words"] is not None:
+        rules = replace(rules, stop_words=options["stop_words"])
+    ngrams = _ngram_range(options["ngrams"])
+    if ngrams is not None:
+        rules = replace(rules, ngram_range=ngrams)
+    if options["token_pattern"] is not None:
+        rules = rules.with_pattern(options["token_pattern"])
+    rules.check_usable()
+    return rules
 
 
 @contextmanager

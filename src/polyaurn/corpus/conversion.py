@@ -7,6 +7,7 @@ known, words are pruned and sorted, and the tokens are written again.
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,13 +18,14 @@ import numpy.typing as npt
 from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import report
-from polyaurn.corpus.corpus import Corpus, sort_inside_documents
+from polyaurn.corpus.arrays import sort_inside_documents
+from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
 from polyaurn.corpus.pruning import check_pruning, document_frequency, words_to_keep
 from polyaurn.corpus.readers import (
     TABLE_OPTIONS,
     TEXT_FORMATS,
-    TEXT_OPTIONS,
+    check_options,
     check_text_options,
     read_corpus,
     recognise,
@@ -32,6 +34,8 @@ from polyaurn.corpus.readers import (
     stream_texts,
 )
 from polyaurn.corpus.text import count_words
+from polyaurn.corpus.text_files import Texts
+from polyaurn.corpus.tokenization import Tokenization
 from polyaurn.corpus.uci import NotInOrder, stream_uci, uci_words
 from polyaurn.corpus.urn_file import UrnWriter, read_urn, write_urn
 from polyaurn.files.atomic import check_new_file
@@ -46,7 +50,7 @@ class Piece(NamedTuple):
 
     lengths: I64
     word: I32
-    names: list[str]
+    names: list[str]  # empty where documents are numbered
 
 
 def import_corpus(
@@ -84,10 +88,11 @@ def import_corpus(
         The file, opened.
     """
     path, target = Path(path), check_out(out)
-    known = ("format", "vocabulary", "transpose", *TABLE_OPTIONS)
-    check_text_options({name: value for name, value in reading.items() if name not in known})
+    known = ("format", "vocabulary", "transpose", "tokenization", *TABLE_OPTIONS)
+    options = {name: value for name, value in reading.items() if name not in known}
+    rule = check_text_options(options, reading.get("tokenization"))
     check_pruning(min_count or 0, max_doc_fraction, max_words)
-    format = reading.get("format") or recognise(path)
+    format = check_options(path, reading.get("format") or recognise(path), reading)
     pruning: dict[str, Any] = {
         "min_count": min_count,
         "max_doc_fraction": max_doc_fraction,
@@ -95,7 +100,7 @@ def import_corpus(
     }
     if format in TEXT_FORMATS or format == "uci":
         try:
-            return _import_in_pieces(path, target, format, reading, pruning, on_piece)
+            return _import_in_pieces(path, target, format, reading, rule, pruning, on_piece)
         except NotInOrder:
             pass
     return read_urn(write_urn(read_corpus(path, **reading, **pruning), target))
@@ -106,11 +111,13 @@ def _import_in_pieces(
     target: Path,
     format: str,
     reading: dict[str, Any],
+    rule: Tokenization,
     pruning: dict[str, Any],
     on_piece: Callable[[int], None] | None,
 ) -> Corpus:
     """Convert a file of text or a UCI bag of words."""
-    pieces, vocabulary = _stream(path, format, reading)
+    pieces, vocabulary = _stream(path, format, reading, rule)
+    tokenization = rule if format in TEXT_FORMATS else None
     with tempfile.TemporaryFile(dir=target.parent) as tokens, UrnWriter(target) as writer:
         lengths, names, counts, frequency = _collect(path, pieces, tokens, on_piece)
         words = vocabulary()
@@ -136,11 +143,10 @@ def _import_in_pieces(
         number = np.full(len(words), -1, np.int32)
         number[order] = np.arange(len(order))
         _rewrite(tokens, lengths, number, writer)
-        numbered = not names or format == "lines"
         writer.finish(
-            [words[v] for v in order.tolist()], Numbered(len(lengths)) if numbered else names
+            [words[v] for v in order.tolist()], names or Numbered(len(lengths)), tokenization
         )
-    return read_urn(target)
+    return replace(read_urn(target), tokenization=tokenization)  # with its tokenizer
 
 
 def check_out(out: str | Path, *, force: bool = True) -> Path:
@@ -149,28 +155,25 @@ def check_out(out: str | Path, *, force: bool = True) -> Path:
 
 
 def _stream(
-    path: Path, format: str, reading: dict[str, Any]
+    path: Path, format: str, reading: dict[str, Any], rule: Tokenization
 ) -> tuple[Iterator[Piece], Callable[[], Sequence[str]]]:
     """Return the documents in pieces, and a function that returns the words once all are read."""
     if format == "uci":
         reject_text_options(path, format, reading)
         words = uci_words(path, reading.get("vocabulary"))
         return (Piece(*part, []) for part in stream_uci(path)), lambda: words
-    options = {name: value for name, value in reading.items() if name in TEXT_OPTIONS}
     reject_vocabulary(path, format, reading.get("vocabulary"))
     columns = {name: reading[name] for name in TABLE_OPTIONS if name in reading}
     seen: dict[str, int] = {}
     documents = stream_texts(path, format, **columns)
-    return _count_pieces(documents, seen, options), lambda: list(seen)
+    return _count_pieces(documents, seen, rule), lambda: list(seen)
 
 
-def _count_pieces(
-    documents: Iterator[tuple[str, str]], seen: dict[str, int], options: dict[str, Any]
-) -> Iterator[Piece]:
+def _count_pieces(documents: Texts, seen: dict[str, int], rule: Tokenization) -> Iterator[Piece]:
     """Count the words of texts; words not seen before get the next numbers."""
     while batch := list(islice(documents, DOCUMENTS_A_PIECE)):
-        names = [" ".join(name.split()) for name, _ in batch]
-        matrix, words = count_words((text for _, text in batch), empty=True, **options)
+        names = [" ".join(name.split()) for name, _ in batch if name is not None]
+        matrix, words = count_words((text for _, text in batch), rule, empty=True)
         new = np.array([seen.setdefault(w, len(seen)) for w in words], np.int32)
         word = np.repeat(new[matrix.indices] if len(new) else matrix.indices, matrix.data)
         lengths = np.asarray(matrix.sum(axis=1)).ravel().astype(np.int64)

@@ -1,7 +1,7 @@
 """`Corpus`: the one type of input, and the checks of documents."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,16 +10,23 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from polyaurn.base.arrays import I32, I64, release
+from polyaurn.base.arrays import I32, I64
 from polyaurn.base.checks import check_fraction
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, bits, check_seed, key
 from polyaurn.corpus.anndata import is_anndata, read_anndata
-from polyaurn.corpus.names import Numbered, check_unicode, check_vocabulary
+from polyaurn.corpus.arrays import check_counts, check_documents, frozen, sort_inside_documents
+from polyaurn.corpus.names import (
+    Numbered,
+    check_unicode,
+    check_vocabulary,
+    column_names,
+    index_names,
+)
+from polyaurn.corpus.patterns import WORDS
 from polyaurn.corpus.pruning import document_frequency, words_to_keep
-from polyaurn.corpus.text import WORD, count_words
-
-_PIECE = 1 << 22  # tokens checked at a time, so that checks take little memory
+from polyaurn.corpus.text import count_tokens, count_words, is_token_lists
+from polyaurn.corpus.tokenization import TOKEN_LISTS, Tokenization, Tokenizer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +43,10 @@ class Corpus:
     vocab : sequence of str, length V
         The words, all different.
     doc_names : sequence of str, length D, optional
-        Names of the documents; '1', '2', ... when not given.
+        Names of the documents; '0', '1', ... when not given.
+    tokenization : Tokenization, optional
+        How text became words, where the documents were text; a model trained on them cuts new
+        text in the same way.
 
     Attributes
     ----------
@@ -57,41 +67,13 @@ class Corpus:
     word: I32
     vocab: tuple[str, ...]
     doc_names: Sequence[str] = field(default_factory=tuple)
+    tokenization: Tokenization | None = None
 
     def __post_init__(self) -> None:
         doc_ptr = np.array(self.doc_ptr, dtype=np.int64)
-        word = _frozen(self.word)
+        word = frozen(self.word)
         vocab = check_vocabulary(self.vocab)
-        if doc_ptr.ndim != 1 or len(doc_ptr) < 1 or doc_ptr[0] != 0 or doc_ptr[-1] != len(word):
-            raise InputError(
-                "The 'doc_ptr' parameter must start at 0 and end at the number of tokens, "
-                f"{len(word):,}. Got {doc_ptr[:3]}... instead; see Corpus.from_matrix for an "
-                "easier way in."
-            )
-        falls = doc_ptr[1:] < doc_ptr[:-1]
-        if falls.any():
-            d = int(np.argmax(falls))
-            raise InputError(
-                f"The 'doc_ptr' parameter must not decrease. Got {doc_ptr[d]} before "
-                f"{doc_ptr[d + 1]} at document {d}; give cumulative document lengths."
-            )
-        least, most = _extremes(word)
-        if len(word) and not 0 <= least <= most < len(vocab):
-            bad = least if least < 0 else most
-            raise InputError(
-                f"The 'word' parameter must hold numbers from 0 to {len(vocab) - 1:,} (the "
-                f"vocabulary has {len(vocab):,} words). Got {bad:,} instead; is the vocabulary "
-                "complete?"
-            )
-        if len(doc_ptr) == 1:
-            raise InputError(
-                "The corpus must have at least one document. Got none; is the input empty?"
-            )
-        if not len(word):
-            raise InputError(
-                f"The corpus must have at least one token. Got {len(doc_ptr) - 1:,} documents "
-                "without any word; check the text column, the tokenisation and the pruning."
-            )
+        check_documents(doc_ptr, word, len(vocab))
         word = sort_inside_documents(doc_ptr, word)
         names = self.doc_names if len(self.doc_names) else Numbered(len(doc_ptr) - 1)
         if len(names) != len(doc_ptr) - 1:
@@ -123,18 +105,18 @@ class Corpus:
         stop_words: Any = "english",
         ngram_range: tuple[int, int] = (1, 1),
         lowercase: bool = True,
-        token_pattern: str = WORD,
-        tokenizer: Callable[[str], Iterable[str]] | None = None,
+        token_pattern: str = WORDS,
+        tokenizer: Tokenizer | None = None,
         strip_accents: str | None = None,
     ) -> "Corpus":
-        """Count the words of texts.
+        """Count the words of texts, which are brought to the Unicode form NFC first.
 
         Parameters
         ----------
         texts : iterable of str
             One string for each document.
         doc_names : sequence of str
-            Names of the documents.
+            Names of the documents; by default those in the index of a pandas series.
         min_count : int
             Drop words seen fewer than this many times in the corpus (the paper uses 10).
         max_doc_fraction : float
@@ -148,7 +130,8 @@ class Corpus:
         lowercase : bool
             Fold capitals.
         token_pattern : str
-            Regular expression of a word; the default takes two or more word characters.
+            Regular expression of a word; the default, "words", takes two or more letters, digits
+            and underscores, with their combining marks.
         tokenizer : callable, optional
             Splits a text into words, in place of `token_pattern`.
         strip_accents : {"ascii", "unicode"}, optional
@@ -157,10 +140,9 @@ class Corpus:
         Returns
         -------
         Corpus
-            With a vocabulary in alphabetical order.
+            With a vocabulary in alphabetical order, and its `tokenization`.
         """
-        matrix, vocabulary = count_words(
-            texts,
+        tokenization = Tokenization(
             stop_words=stop_words,
             ngram_range=ngram_range,
             lowercase=lowercase,
@@ -168,14 +150,85 @@ class Corpus:
             tokenizer=tokenizer,
             strip_accents=strip_accents,
         )
-        corpus = cls.from_matrix(matrix, vocabulary, doc_names=doc_names)
+        corpus = cls.cut(texts, tokenization, doc_names=doc_names)
+        return corpus.prune(
+            min_count=min_count, max_doc_fraction=max_doc_fraction, max_words=max_words
+        )
+
+    @classmethod
+    def cut(
+        cls, texts: Iterable[str], tokenization: Tokenization, *, doc_names: Sequence[str] = ()
+    ) -> "Corpus":
+        """Count the words of texts, cut as another corpus or a model was: ``model.tokenization``.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            One string for each document.
+        tokenization : Tokenization
+            How text becomes words.
+        doc_names : sequence of str
+            Names of the documents; by default those in the index of a pandas series.
+
+        Returns
+        -------
+        Corpus
+            With a vocabulary in alphabetical order.
+        """
+        matrix, words = count_words(texts, tokenization)
+        names = doc_names if len(doc_names) else index_names(texts)
+        return cls.from_matrix(matrix, words, doc_names=names, tokenization=tokenization)
+
+    @classmethod
+    def from_tokens(
+        cls,
+        documents: Iterable[Iterable[str]],
+        *,
+        doc_names: Sequence[str] = (),
+        min_count: int = 1,
+        max_doc_fraction: float = 1.0,
+        max_words: int | None = None,
+    ) -> "Corpus":
+        """Count tokens as they are: nothing is folded, and there are no stop words.
+
+        Parameters
+        ----------
+        documents : iterable of iterables of str
+            The tokens of each document, in any order.
+        doc_names : sequence of str
+            Names of the documents; by default those in the index of a pandas series.
+        min_count, max_doc_fraction, max_words
+            Which words to keep; see `from_texts`.
+
+        Returns
+        -------
+        Corpus
+            With a vocabulary in alphabetical order.
+
+        Examples
+        --------
+        >>> from polyaurn import Corpus
+        >>> Corpus.from_tokens([["red", "apple"], ["green", "apple"]]).vocab
+        ('apple', 'green', 'red')
+        """
+        matrix, words = count_tokens(documents)
+        names = doc_names if len(doc_names) else index_names(documents)
+        as_given = Tokenization(
+            stop_words=None, lowercase=False, normalization=None, tokenizer_name=TOKEN_LISTS
+        )
+        corpus = cls.from_matrix(matrix, words, doc_names=names, tokenization=as_given)
         return corpus.prune(
             min_count=min_count, max_doc_fraction=max_doc_fraction, max_words=max_words
         )
 
     @classmethod
     def from_matrix(
-        cls, matrix: Any, vocabulary: Iterable[str] | None = None, *, doc_names: Sequence[str] = ()
+        cls,
+        matrix: Any,
+        vocabulary: Iterable[str] | None = None,
+        *,
+        doc_names: Sequence[str] = (),
+        tokenization: Tokenization | None = None,
     ) -> "Corpus":
         """Take a matrix of counts, documents by words.
 
@@ -186,20 +239,23 @@ class Corpus:
         vocabulary : iterable of str, optional
             Name of each column; 'x0', 'x1', ... when not given.
         doc_names : sequence of str
-            Name of each row.
+            Name of each row; by default those in the index of a data frame.
+        tokenization : Tokenization, optional
+            How text became these counts.
 
         Returns
         -------
         Corpus
             Every word of the vocabulary is kept, whether it occurs or not.
         """
+        doc_names = doc_names if len(doc_names) else index_names(matrix)
         if not sp.issparse(matrix):
             try:
                 matrix = np.asarray(matrix)
             except ValueError:
                 raise InputError(
                     "The 'matrix' parameter must be a two-dimensional array of counts. Got rows of "
-                    "different lengths; for lists of words use Corpus.from_texts."
+                    "different lengths; for lists of words use Corpus.from_tokens."
                 ) from None
             if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
                 raise InputError(
@@ -208,14 +264,12 @@ class Corpus:
                     "for texts use Corpus.from_texts."
                 )
         given = sp.csr_matrix(matrix)
-        _check_counts(given)
+        check_counts(given)
         csr = sp.csr_matrix(
             (given.data.astype(np.int64), given.indices, given.indptr), shape=given.shape, copy=True
         )
         csr.sum_duplicates()
-        names = (
-            tuple(f"x{v}" for v in range(csr.shape[1])) if vocabulary is None else tuple(vocabulary)
-        )
+        names = column_names(csr.shape[1]) if vocabulary is None else tuple(vocabulary)
         if len(names) != csr.shape[1]:
             raise InputError(
                 f"The 'vocabulary' parameter must have one word for each of the matrix's "
@@ -225,7 +279,7 @@ class Corpus:
         cumulative = np.concatenate(([0], np.cumsum(csr.data)))
         word = np.repeat(csr.indices.astype(np.int32, copy=False), csr.data)
         word.flags.writeable = False
-        return cls(cumulative[csr.indptr], word, names, doc_names)
+        return cls(cumulative[csr.indptr], word, names, doc_names, tokenization)
 
     @property
     def n_documents(self) -> int:
@@ -322,7 +376,7 @@ class Corpus:
         names = [self.doc_names[d] for d in chosen.tolist()]
         word = self.word[take]
         word.flags.writeable = False
-        return Corpus(ptr, word, self.vocab, names)
+        return Corpus(ptr, word, self.vocab, names, self.tokenization)
 
     def split(self, test_fraction: float = 0.1, random_state: Any = 0) -> tuple["Corpus", "Corpus"]:
         """Split into training and test documents, the same for the same seed anywhere.
@@ -406,11 +460,12 @@ class Corpus:
             word,
             tuple(w for w, k in zip(self.vocab, keep.tolist(), strict=True) if k),
             self.doc_names,
+            self.tokenization,
         )
 
 
 def as_corpus(X: Any) -> Corpus:
-    """Return a corpus made from strings, from counts in a matrix, data frame or AnnData object.
+    """Return a corpus of strings, lists of tokens, or counts: a matrix, a data frame, AnnData.
 
     The columns of a data frame become the vocabulary, as do the genes of AnnData. A `Corpus` is
     returned as it is.
@@ -424,60 +479,13 @@ def as_corpus(X: Any) -> Corpus:
         return Corpus.from_matrix(X, None if columns is None else [str(name) for name in columns])
     items = list(X) if isinstance(X, Iterable) and not isinstance(X, str | dict) else []
     if any(isinstance(item, str) for item in items):
-        return Corpus.from_texts(items)
+        return Corpus.from_texts(items, doc_names=index_names(X))
+    if is_token_lists(items):
+        return Corpus.from_tokens(items, doc_names=index_names(X))
     if items and all(isinstance(item, list | tuple | np.ndarray) for item in items):
         return Corpus.from_matrix(np.asarray(items))
     what = "one string" if isinstance(X, str) else type(X).__name__
     raise InputError(
-        "The 'X' parameter must be a Corpus, a matrix of counts, or several strings. Got "
+        "The 'X' parameter must be a Corpus, a matrix of counts, strings or lists of tokens. Got "
         f"{what} instead; put strings in a list, or read a file with polyaurn.read_corpus."
     )
-
-
-def _check_counts(csr: sp.csr_matrix) -> None:
-    data = csr.data
-    bad = (
-        ~((data >= 0) & (data == np.floor(data)) & np.isfinite(data))
-        if data.dtype.kind == "f"
-        else data < 0
-    )
-    if bad.any():
-        at = int(np.argmax(bad))
-        row = int(np.searchsorted(csr.indptr, at, side="right")) - 1
-        raise InputError(
-            "The 'matrix' parameter must hold whole, non-negative counts. Got "
-            f"{data[at].item()!r} at row {row}, column {int(csr.indices[at])}; topic models need "
-            "counts, not weights such as TF-IDF."
-        )
-
-
-def _frozen(word: Any) -> I32:
-    """Return a read-only array of int32 as it is, and a copy of anything else."""
-    if isinstance(word, np.ndarray) and word.dtype == np.int32 and not word.flags.writeable:
-        return word
-    return np.array(word, dtype=np.int32)
-
-
-def _extremes(word: I32) -> tuple[int, int]:
-    """Return the least word number, or 0, and the largest."""
-    least = most = 0
-    for lo in range(0, len(word), _PIECE):
-        piece = word[lo : lo + _PIECE]
-        least, most = min(least, int(piece.min())), max(most, int(piece.max()))
-        release(word)
-    return least, most
-
-
-def sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
-    """Return tokens in increasing order of word inside each document; the same array if they are.
-
-    Tokens are compared a piece at a time, so that a mapped file does not have to fit in memory.
-    """
-    for lo in range(0, len(word) - 1, _PIECE):
-        piece = word[lo : lo + _PIECE + 1]
-        falls = lo + 1 + np.flatnonzero(piece[1:] < piece[:-1])
-        if not np.array_equal(falls, doc_ptr[np.searchsorted(doc_ptr, falls)]):
-            doc = np.repeat(np.arange(len(doc_ptr) - 1), np.diff(doc_ptr))
-            return word[np.lexsort((word, doc))]
-        release(word)
-    return word

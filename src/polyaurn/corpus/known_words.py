@@ -8,10 +8,13 @@ import scipy.sparse as sp
 
 from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.arrays import check_counts
 from polyaurn.corpus.corpus import Corpus, as_corpus
-from polyaurn.corpus.names import Numbered
+from polyaurn.corpus.names import Numbered, index_names
+from polyaurn.corpus.text import count_tokens, count_words, is_token_lists
+from polyaurn.corpus.tokenization import Tokenization, tokenization_for
 
-MOST_UNKNOWN = 0.9  # share of tokens
+MUCH_UNKNOWN = 0.5  # share of tokens or of documents above which users are warned
 
 
 class Known(NamedTuple):
@@ -27,6 +30,20 @@ class Known(NamedTuple):
         """Tokens of each document that are known."""
         return np.diff(self.doc_ptr)
 
+    @property
+    def unknown_share(self) -> float:
+        """Share of all tokens that are not known; 0 where there are none."""
+        lost = int(self.unknown.sum())
+        return lost / (lost + len(self.word)) if lost else 0.0
+
+
+class NamedCounts(NamedTuple):
+    """Counts whose columns are words, not necessarily those of a model."""
+
+    matrix: sp.csr_matrix
+    words: Sequence[str]
+    doc_names: Sequence[str] = ()
+
 
 def freeze(doc_ptr: Any, word: Any, unknown: I64, doc_names: Sequence[str]) -> Known:
     """Return documents with read-only arrays, as in a corpus, so that kernels compile once."""
@@ -35,85 +52,104 @@ def freeze(doc_ptr: Any, word: Any, unknown: I64, doc_names: Sequence[str]) -> K
     return Known(ptr, words, unknown, doc_names)
 
 
-def in_words_of(vocab: tuple[str, ...], X: Any) -> Known:
+def in_words_of(vocab: tuple[str, ...], X: Any, tokenization: Tokenization | None = None) -> Known:
     """Return documents in the words of a vocabulary; tokens of other words are only counted.
 
-    A matrix without column names has the vocabulary in its columns. Strings are split into words
-    with the default options, and into n-grams where the vocabulary has them.
+    A matrix without column names has the vocabulary in its columns. Strings are cut as
+    `tokenization` says; without it, as fits the vocabulary.
     """
-    V = len(vocab)
-    matrix = sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2)
-    if matrix and not hasattr(X, "columns"):
-        if X.shape[1] != V:
-            raise InputError(
-                f"The 'X' parameter must have a column for each of the model's {V:,} words. Got "
-                f"{X.shape[1]:,} columns; give a Corpus, whose words are looked up by name."
-            )
-        if not np.count_nonzero(X.data if sp.issparse(X) else X):
-            return _no_words(X.shape[0])
-        corpus = Corpus.from_matrix(X, vocab)
-    elif not isinstance(X, str | Corpus) and len(X) and _all_strings(X):
-        texts = list(X)
-        try:
-            corpus = Corpus.from_texts(texts, **cut_of(vocab))
-        except InputError:  # not a word in any of them
-            return _no_words(len(texts))
-    else:
-        corpus = as_corpus(X)
-    if corpus.vocab is vocab or corpus.vocab == vocab:
-        unknown = np.zeros(corpus.n_documents, np.int64)
-        return freeze(corpus.doc_ptr, corpus.word, unknown, corpus.doc_names)
-    number = {word: v for v, word in enumerate(vocab)}
-    word = np.array([number.get(word, -1) for word in corpus.vocab], np.int32)[corpus.word]
-    document = np.repeat(np.arange(corpus.n_documents), np.diff(corpus.doc_ptr))
-    known = word >= 0
-    share = 1.0 - known.mean() if len(known) else 0.0
-    if share > MOST_UNKNOWN:
-        raise InputError(
-            f"The documents must share words with the model. Got {share:.1%} of tokens that it "
-            "does not know; is this the model of another language, or are words cut differently?"
+    if isinstance(X, NamedCounts):
+        return _look_up_counts(vocab, X)
+    if isinstance(X, Corpus):
+        return _look_up(vocab, X.doc_ptr, X.word, X.vocab, X.doc_names)
+    if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2 and not hasattr(X, "columns")):
+        return _in_columns(vocab, X)
+    if not isinstance(X, str) and len(X) and _all_strings(X):
+        rule = tokenization or tokenization_for(vocab)
+        return _look_up_counts(
+            vocab, NamedCounts(*count_words(list(X), rule, empty=True), index_names(X))
         )
-    unknown = np.bincount(document[~known], minlength=corpus.n_documents)
-    order = np.lexsort((word[known], document[known]))  # words in increasing order again
-    tokens = np.bincount(document[known], minlength=corpus.n_documents)
-    doc_ptr = np.concatenate(([0], np.cumsum(tokens))).astype(np.int64)
-    return freeze(doc_ptr, word[known][order], unknown.astype(np.int64), corpus.doc_names)
+    if is_token_lists(X):
+        return _look_up_counts(vocab, NamedCounts(*count_tokens(X, empty=True), index_names(X)))
+    corpus = as_corpus(X)
+    return _look_up(vocab, corpus.doc_ptr, corpus.word, corpus.vocab, corpus.doc_names)
 
 
-def _no_words(n_documents: int) -> Known:
-    ptr, nothing = np.zeros(n_documents + 1, np.int64), np.zeros(n_documents, np.int64)
-    return freeze(ptr, np.empty(0, np.int32), nothing, Numbered(n_documents))
+def _in_columns(vocab: tuple[str, ...], X: Any) -> Known:
+    """Return the documents of a matrix whose columns are the vocabulary."""
+    if X.shape[1] != len(vocab):
+        raise InputError(
+            f"The 'X' parameter must have a column for each of the model's {len(vocab):,} words. "
+            f"Got {X.shape[1]:,} columns; give a Corpus, whose words are looked up by name."
+        )
+    if not np.count_nonzero(X.data if sp.issparse(X) else X):
+        return _look_up_counts(vocab, NamedCounts(sp.csr_matrix(X.shape, dtype=np.int64), vocab))
+    corpus = Corpus.from_matrix(X, vocab)
+    return _look_up(vocab, corpus.doc_ptr, corpus.word, corpus.vocab, corpus.doc_names)
+
+
+def _look_up_counts(vocab: tuple[str, ...], counts: NamedCounts) -> Known:
+    matrix, words, names = counts
+    check_counts(matrix)
+    matrix = matrix.copy()
+    matrix.sum_duplicates()  # sorts: a document's tokens are in increasing order of word
+    data = matrix.data.astype(np.int64)
+    ends = np.concatenate(([0], np.cumsum(data)))
+    word = np.repeat(matrix.indices, data)
+    return _look_up(vocab, ends[matrix.indptr], word, words, names or Numbered(matrix.shape[0]))
+
+
+def _look_up(
+    vocab: tuple[str, ...], doc_ptr: Any, word: Any, words: Sequence[str], names: Sequence[str]
+) -> Known:
+    """Return documents whose tokens are numbers of `words` as documents of a vocabulary.
+
+    Where the vocabulary has n-grams, others are not counted as unknown: their words are known.
+    """
+    n_documents = len(doc_ptr) - 1
+    if words is vocab or tuple(words) == vocab:
+        return freeze(doc_ptr, word, np.zeros(n_documents, np.int64), names)
+    number = {word: v for v, word in enumerate(vocab)}
+    theirs = np.array([number.get(word, -1) for word in words], np.int32)[word]
+    document = np.repeat(np.arange(n_documents), np.diff(doc_ptr))
+    known = theirs >= 0
+    lost = ~known
+    if any(" " in word for word in vocab):
+        lost &= ~np.array([" " in word for word in words], bool)[word]
+    unknown = np.bincount(document[lost], minlength=n_documents)
+    order = np.lexsort((theirs[known], document[known]))  # words in increasing order again
+    tokens = np.bincount(document[known], minlength=n_documents)
+    ptr = np.concatenate(([0], np.cumsum(tokens))).astype(np.int64)
+    return freeze(ptr, theirs[known][order], unknown.astype(np.int64), names)
 
 
 def _all_strings(X: Any) -> bool:
     return not isinstance(X, dict) and hasattr(X, "__iter__") and all(isinstance(x, str) for x in X)
 
 
-def cut_of(vocab: tuple[str, ...]) -> dict[str, Any]:
-    """Return the options of `Corpus.from_texts` that fit a vocabulary."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+def note_of_unknown(known: Known, *, only_if_much: bool = False) -> str | None:
+    """Return what users should know about words that were left out and documents without any.
 
-    longest = max(word.count(" ") for word in vocab) + 1
-    knows_stop_words = not ENGLISH_STOP_WORDS.isdisjoint(vocab)
-    return {
-        "ngram_range": (1, longest),
-        "stop_words": None if knows_stop_words else "english",
-    }
-
-
-def note_of_unknown(known: Known) -> str | None:
-    """Return what users should know about words that were left out and documents without any."""
+    With `only_if_much`, only where more than `MUCH_UNKNOWN` of the tokens are not known, or more
+    than that share of the documents have no known word.
+    """
     notes = []
     lost, all_tokens = int(known.unknown.sum()), int(known.unknown.sum() + known.tokens.sum())
+    empty = int((known.tokens == 0).sum())
+    much = known.unknown_share > MUCH_UNKNOWN or empty > MUCH_UNKNOWN * len(known.tokens)
+    if only_if_much and not much:
+        return None
     if lost:
         notes.append(
             f"{lost:,} of {all_tokens:,} tokens ({lost / all_tokens:.1%}) are of words that the "
             "model does not know, and were left out"
         )
-    empty = int((known.tokens == 0).sum())
     if empty:
         notes.append(
             f"{empty:,} of {len(known.tokens):,} documents have no word that the model knows; they "
             "have the prior's mixture"
         )
-    return "; ".join(notes) + "." if notes else None
+    note = "; ".join(notes) + "." if notes else None
+    if note and known.unknown_share > MUCH_UNKNOWN:
+        note += " Is this the model of another language, or are words cut differently?"
+    return note

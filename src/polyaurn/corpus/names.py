@@ -7,7 +7,7 @@ from polyaurn.base.errors import InputError
 
 
 class Numbered(Sequence[str]):
-    """Names '1', '2', ... that take no memory."""
+    """Names '0', '1', ... that take no memory."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -17,8 +17,8 @@ class Numbered(Sequence[str]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return [str(i + 1) for i in range(self._length)[index]]
-        return str(range(self._length)[index] + 1)
+            return [str(i) for i in range(self._length)[index]]
+        return str(range(self._length)[index])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, str):
@@ -29,6 +29,25 @@ class Numbered(Sequence[str]):
 
     def __repr__(self) -> str:
         return f"Numbered({self._length})"
+
+
+def index_names(X: Any) -> Sequence[str]:
+    """Return the names in the index of a pandas object; none where it has none but numbers."""
+    index = getattr(X, "index", None)
+    if index is None or callable(index) or not hasattr(X, "iloc"):
+        return ()
+    names = [str(name) for name in index]
+    return () if names == Numbered(len(names)) else names
+
+
+def column_names(n_words: int) -> tuple[str, ...]:
+    """Return the words of a matrix without column names: 'x0', 'x1', ..."""
+    return tuple(f"x{v}" for v in range(n_words))
+
+
+def has_names(vocab: Sequence[str]) -> bool:
+    """Return whether words are more than the numbers of columns."""
+    return any(word != f"x{v}" for v, word in enumerate(vocab))
 
 
 def check_vocabulary(

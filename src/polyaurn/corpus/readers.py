@@ -6,15 +6,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from polyaurn.base.checks import check_one_of, check_path
+from polyaurn.base.checks import check_one_of, check_path, wrong
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.json_lines import are_json_lines, read_json_lines
 from polyaurn.corpus.matrix_market import read_matrix_market
 from polyaurn.corpus.pairs import read_pairs
 from polyaurn.corpus.pruning import check_pruning
 from polyaurn.corpus.table_files import read_parquet, read_table
-from polyaurn.corpus.text import WORD, check_pattern, stop_list
 from polyaurn.corpus.text_files import Texts, check_encoding, read_folder, read_lines, read_mallet
+from polyaurn.corpus.tokenization import Tokenization
 from polyaurn.corpus.uci import read_uci
 from polyaurn.corpus.urn_file import is_urn, read_urn
 from polyaurn.files.reading import check_proportion, open_bytes
@@ -30,7 +31,16 @@ TEXT_OPTIONS = (
     "strip_accents",
 )
 TABLE_OPTIONS = ("encoding", "text_column", "name_column", "separator")
-TEXT_FORMATS = ("lines", "table", "parquet", "folder", "mallet")
+TABLE_FORMATS = ("table", "parquet", "jsonl")  # text in a column, beside others
+TEXT_FORMATS = ("lines", *TABLE_FORMATS, "folder", "mallet")
+_APPLIES_TO = {  # options that only some formats take
+    "text_column": TABLE_FORMATS,
+    "name_column": TABLE_FORMATS,
+    "separator": ("table",),
+    "encoding": ("lines", "table", "jsonl", "folder", "mallet"),
+    "transpose": ("matrix-market",),
+}
+_DEFAULTS = {"encoding": "utf-8", "transpose": False}
 
 
 def read_corpus(
@@ -46,29 +56,30 @@ def read_corpus(
     min_count: int | None = None,
     max_doc_fraction: float = 1.0,
     max_words: int | None = None,
+    tokenization: Tokenization | None = None,
     **text_options: Any,
 ) -> Corpus:
     """Read a corpus from a file or a folder, plain or gzipped.
 
     The format is recognised: UCI bag of words (``docword.NAME.txt`` with ``vocab.NAME.txt`` beside
-    it), MatrixMarket, SVMlight, LDA-C, text with one document per line, CSV, TSV or Parquet with a
-    text column, a folder of ``.txt`` files, MALLET's three columns, or a file that `import_corpus`
-    wrote, which is mapped into memory.
+    it), MatrixMarket, SVMlight, LDA-C, text with one document per line, CSV, TSV, JSON Lines or
+    Parquet with a text column, a folder of ``.txt`` files, MALLET's three columns, or a file that
+    `import_corpus` wrote, which is mapped into memory.
 
     Parameters
     ----------
     path : str or Path
         The file or folder.
     format : str, optional
-        "uci", "matrix-market", "svmlight", "ldac", "lines", "table", "parquet", "folder" or
-        "mallet", if the format is not recognised correctly.
+        "uci", "matrix-market", "svmlight", "ldac", "lines", "table", "parquet", "jsonl",
+        "folder" or "mallet", if the format is not recognised correctly.
     vocabulary : path or sequence of str, optional
         The words of a bag of words, if they are not in a file beside it.
     text_column : str or int, optional
-        Column of a table that holds the text; "text" by default. A number, from 0, is for a
-        table without a first row of column names.
+        Column of a table that holds the text, or key of JSON Lines; "text" by default. A number,
+        from 0, is for a table without a first row of column names.
     name_column : str or int, optional
-        Column of a table with document names.
+        Column of a table, or key of JSON Lines, with document names.
     separator : str, optional
         Separator of the columns of a table; found in the first line if not given.
     encoding : str
@@ -81,6 +92,8 @@ def read_corpus(
         Drop words that occur in more than this share of the documents.
     max_words : int, optional
         Keep this many words, those of highest TF-IDF.
+    tokenization : Tokenization, optional
+        Cut text as another corpus or model did, ``model.tokenization``.
     **text_options
         How text becomes counts; see `Corpus.from_texts`.
 
@@ -90,39 +103,40 @@ def read_corpus(
         Empty documents keep their place.
     """
     path = check_path(path, "path")
-    check_text_options(text_options)
+    rule = check_text_options(text_options, tokenization)
     check_pruning(min_count or 0, max_doc_fraction, max_words)
     check_encoding(encoding)
     if format is not None:
         formats = (*BAG_FORMATS, *TEXT_FORMATS, "urn")
         check_one_of(format, "format", formats, remedy="leave it out to have it recognised")
     chosen = format or recognise(path)
+    columns: dict[str, Any] = {
+        "text_column": text_column,
+        "name_column": name_column,
+        "separator": separator,
+        "encoding": encoding,
+    }
+    chosen = check_options(path, chosen, columns | {"transpose": transpose})
     pruning: dict[str, Any] = {
         "min_count": min_count or 0,
         "max_doc_fraction": max_doc_fraction,
         "max_words": max_words,
     }
     if chosen == "urn":
-        if text_options or vocabulary is not None:
+        given = [*text_options, *(["tokenization"] if tokenization else []), "vocabulary"]
+        if given[1:] or vocabulary is not None:
             raise InputError(
-                f"The '{next(iter(text_options), 'vocabulary')}' parameter is for text or counts, "
+                f"The '{given[0]}' parameter is for text or counts, "
                 f"but '{path}' has already been imported. Leave it out, or import the corpus again."
             )
         return read_urn(path).prune(**pruning)
     if chosen in BAG_FORMATS:
-        reject_text_options(path, chosen, text_options)
+        options = text_options | ({"tokenization": tokenization} if tokenization else {})
+        reject_text_options(path, chosen, options)
         corpus = _read_bag(path, chosen, vocabulary, transpose)
     else:
         reject_vocabulary(path, chosen, vocabulary)
-        documents = stream_texts(
-            path,
-            chosen,
-            encoding=encoding,
-            text_column=text_column,
-            name_column=name_column,
-            separator=separator,
-        )
-        corpus = _count_texts(path, chosen, documents, text_options)
+        corpus = _count_texts(path, stream_texts(path, chosen, **columns), rule)
     return corpus.prune(**pruning)
 
 
@@ -133,7 +147,7 @@ def recognise(path: Path) -> str:
     if path.is_dir():
         return "folder"
     with open_bytes(path) as file:
-        head = file.read(1 << 16)
+        head = file.read(1 << 16).removeprefix(b"\xef\xbb\xbf")
     if not head:
         raise InputError(f"The file '{path}' is empty. Give a file with documents.")
     name = re.sub(r"\.gz$", "", path.name.lower())
@@ -157,6 +171,8 @@ def recognise(path: Path) -> str:
         return "uci"
     if name.endswith((".csv", ".tsv", ".tab")):
         return "mallet" if _looks_like_mallet(some, name) else "table"
+    if name.endswith((".jsonl", ".ndjson", ".jsonlines")) or are_json_lines(some):
+        return "jsonl"
     if any(b":" in line for line in some) and all(map(_PAIRS.fullmatch, some)):
         if name.endswith((".svm", ".svmlight", ".libsvm")):
             return "svmlight"
@@ -175,7 +191,7 @@ def _looks_like_mallet(lines: list[bytes], name: str) -> bool:
     return all(line.count(b"\t") == 2 for line in lines) and b"text" not in first
 
 
-def _count_texts(path: Path, format: str, documents: Texts, options: dict[str, Any]) -> Corpus:
+def _count_texts(path: Path, documents: Texts, tokenization: Tokenization) -> Corpus:
     """Count the words of texts as they are read, so that texts are not kept in memory."""
     first = next(documents, None)
     if first is None:
@@ -186,12 +202,12 @@ def _count_texts(path: Path, format: str, documents: Texts, options: dict[str, A
         for d, (name, text) in enumerate(chain([first], documents)):
             if d % 10_000 == 0:
                 check_proportion(path, documents=d)
-            if format != "lines":  # whose documents are numbered
+            if name is not None:
                 names.append(name)
             yield text
 
     try:
-        return Corpus.from_texts(texts(), doc_names=names, **options)
+        return Corpus.cut(texts(), tokenization, doc_names=names)
     except InputError as error:
         if str(path) in str(error):
             raise
@@ -218,8 +234,10 @@ def stream_texts(
     """Return an iterator over names and texts of documents; options as those of `read_corpus`."""
     if format == "folder":
         return read_folder(path, encoding)
-    if format == "table" or (format == "mallet" and text_column is not None):
+    if format == "table":
         return read_table(path, encoding, text_column, name_column, separator)
+    if format == "jsonl":
+        return read_json_lines(path, encoding, text_column, name_column)
     if format == "parquet":
         return read_parquet(path, text_column, name_column)
     if format == "mallet":
@@ -227,10 +245,28 @@ def stream_texts(
     return read_lines(path, encoding)
 
 
+def check_options(path: Path, format: str, options: dict[str, Any]) -> str:
+    """Return the format; raise an error for an option that has no effect on it.
+
+    A file that looks like MALLET's three columns is a table where a text column is named.
+    """
+    if format == "mallet" and options.get("text_column") is not None:
+        format = "table"
+    for name, formats in _APPLIES_TO.items():
+        value = options.get(name)
+        if value is not None and value != _DEFAULTS.get(name) and format not in formats:
+            table = " give the format 'table' (--format table), or" if name in TABLE_OPTIONS else ""
+            raise InputError(
+                f"The '{name}' parameter is for {', '.join(formats)}, but '{path}' was read as "
+                f"{format}. If that is not right,{table} name its format; else leave it out."
+            )
+    return format
+
+
 def reject_text_options(path: Path, format: str, options: dict[str, Any]) -> None:
     """Raise an error if options for text are given for a file of counts."""
     for name in options:
-        if name in TEXT_OPTIONS:
+        if name in (*TEXT_OPTIONS, "tokenization"):
             raise InputError(
                 f"The '{name}' parameter is for text, but '{path}' holds counts ({format}). Leave "
                 "it out, or give the text itself."
@@ -246,14 +282,21 @@ def reject_vocabulary(path: Path, format: str, vocabulary: Any) -> None:
         )
 
 
-def check_text_options(options: dict[str, Any]) -> None:
-    """Raise an error for unknown or unusable options for text."""
-    if isinstance(options.get("stop_words"), str | Path):
-        stop_list(options["stop_words"])
-    check_pattern(options.get("token_pattern", WORD))
+def check_text_options(options: dict[str, Any], tokenization: Any = None) -> Tokenization:
+    """Return how text becomes words, given whole or by options; raise an error for bad ones."""
     for name in options:
         if name not in TEXT_OPTIONS:
             raise InputError(
                 f"The '{name}' parameter is unknown. Options for text are "
                 f"{', '.join(TEXT_OPTIONS)}."
             )
+    if tokenization is None:
+        return Tokenization(**options)
+    if not isinstance(tokenization, Tokenization):
+        raise wrong("tokenization", "a Tokenization, such as model.tokenization", tokenization)
+    if options:
+        raise InputError(
+            f"The 'tokenization' parameter must stand without '{next(iter(options))}', which is "
+            "part of it. Got both; give one of them."
+        )
+    return tokenization

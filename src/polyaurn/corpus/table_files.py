@@ -22,7 +22,7 @@ def read_table(
     """Yield the name and text of each row of a CSV or TSV file.
 
     The first row has column names unless `text_column` is a number, from 0, or -1 for the last
-    column. By default the text is in the column "text", and rows are numbered.
+    column. By default the text is in the column "text", and rows have no names.
     """
     rows = enumerate(_rows(path, encoding, separator), start=1)
     if is_whole(text_column):
@@ -37,7 +37,6 @@ def read_table(
         columns = [_find(path, header, text_column, "text_column")]
         if name_column is not None:
             columns.append(_find(path, header, name_column, "name_column"))
-    number = 0
     for line, row in rows:
         if not row:
             continue
@@ -49,8 +48,7 @@ def read_table(
                 f"The file '{path}', row {line}: expected at least {least} columns. Got "
                 f"{len(row)}; is the separator right, or a quotation mark left open?"
             ) from None
-        number += 1
-        yield picked[-1] if len(picked) > 1 else str(number), picked[0]
+        yield picked[-1] if len(picked) > 1 else None, picked[0]
 
 
 def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:
@@ -93,11 +91,9 @@ def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:
 def _parquet_rows(path: Path, file: Any, names: list[str]) -> Texts:
     """Yield names and texts; few rows at a time, since equal texts are stored once in a file."""
     left = most_bytes(path)
-    number = 0
     for batch in file.iter_batches(batch_size=32, columns=list(dict.fromkeys(names))):
         columns = [batch[name].to_pylist() for name in names]
         for row in zip(*columns, strict=True):
-            number += 1
             text = "" if row[0] is None else str(row[0])
             left -= len(text) + 1
             if left < 0:
@@ -106,7 +102,7 @@ def _parquet_rows(path: Path, file: Any, names: list[str]) -> Texts:
                     "It does, as files made to exhaust memory do; if that is intended, write it "
                     "as CSV."
                 )
-            yield str(row[1]) if len(row) > 1 else str(number), text
+            yield str(row[1]) if len(row) > 1 else None, text
 
 
 def _rows(path: Path, encoding: str, separator: str | None) -> Iterator[list[str]]:
@@ -125,24 +121,41 @@ def _rows(path: Path, encoding: str, separator: str | None) -> Iterator[list[str
         raise wrong("separator", "one character", separator)
     csv.field_size_limit(longest_line(path))
     together = (line + "\n" for part in ([head], lines) for line in part)
-    if separator == "\t":
-        for line in together:
-            yield [_unquote(field) for field in line.rstrip("\n").split("\t")]
-    else:
-        reader = csv.reader(together, delimiter=separator, strict=True)
+    yield from _split_rows(path, together, separator)
+
+
+def _split_rows(path: Path, lines: Iterator[str], separator: str) -> Iterator[list[str]]:
+    """Yield the fields of each row; a quoted field may hold separators and line ends.
+
+    In tab-separated files a quotation mark may also be plain text: a field that begins with one,
+    and closes it before its end on the same line, is taken as it is.
+    """
+    line = ""
+
+    def remembered() -> Iterator[str]:
+        nonlocal line
+        for text in lines:
+            line = text
+            yield text
+
+    reader = csv.reader(remembered(), delimiter=separator, strict=True)
+    tabs = separator == "\t"
+    while True:
+        before = reader.line_num
         try:
-            yield from reader
+            row = next(reader, None)
         except csv.Error as error:
-            raise InputError(
-                f"The file '{path}', line {reader.line_num}: expected rows with {separator!r} "
-                f"between columns. Got {error}; is a quotation mark left open?"
-            ) from None
-
-
-def _unquote(field: str) -> str:
-    if len(field) > 1 and field[0] == field[-1] == '"':
-        return field[1:-1].replace('""', '"')
-    return field
+            if tabs and reader.line_num == before + 1 and "end of data" not in str(error):
+                row = line.rstrip("\n").split("\t")
+            else:
+                raise InputError(
+                    f"The file '{path}', line {before + 1}: expected rows with {separator!r} "
+                    f"between columns. Got {error} at line {reader.line_num}; is a quotation mark "
+                    "left open? Inside a quoted field it is written twice."
+                ) from None
+        if row is None:
+            return
+        yield row if row or not tabs else [""]
 
 
 def _find(path: Path, header: list[str], column: Any, parameter: str) -> int:
@@ -157,7 +170,7 @@ def _find(path: Path, header: list[str], column: Any, parameter: str) -> int:
     wanted = "text" if column is None else column
     if not isinstance(wanted, str):
         raise wrong(parameter, "the name or number of a column", column)
-    plain = [name.strip().lstrip("\ufeff").lower() for name in header]
+    plain = [name.strip().lower() for name in header]
     if wanted in header:
         return header.index(wanted)
     if wanted.lower() in plain:

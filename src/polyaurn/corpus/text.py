@@ -1,8 +1,7 @@
-"""Texts to counts of words."""
+"""Texts, and lists of tokens, to counts of words."""
 
-import re
+import unicodedata
 from collections.abc import Iterable, Sized
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,22 +9,14 @@ import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tracked
+from polyaurn.corpus.patterns import expression
+from polyaurn.corpus.tokenization import Tokenization
 
-WORD = r"(?u)\b\w\w+\b"
+Counts = tuple[sp.csr_matrix, list[str]]  # documents by words, and the words
 
 
-def count_words(
-    texts: Iterable[str],
-    *,
-    stop_words: Any = "english",
-    ngram_range: tuple[int, int] = (1, 1),
-    lowercase: bool = True,
-    token_pattern: str = WORD,
-    tokenizer: Any = None,
-    strip_accents: str | None = None,
-    empty: bool = False,
-) -> tuple[sp.csr_matrix, list[str]]:
-    """Count words with scikit-learn's CountVectorizer; options as those of `Corpus.from_texts`.
+def count_words(texts: Iterable[str], tokenization: Tokenization, *, empty: bool = False) -> Counts:
+    """Count the words of texts with scikit-learn's CountVectorizer.
 
     Return a CSR matrix, documents by words, and the words in alphabetical order. With `empty`, it
     is no error if no text has any word.
@@ -37,24 +28,50 @@ def count_words(
             "The 'texts' parameter must be several strings, one for each document. Got a single "
             "string instead; put it in a list, or use polyaurn.read_corpus for a file."
         )
-    check_pattern(token_pattern)
+    tokenization.check_usable()
+    stop, form, tokenizer = (
+        tokenization.stop_words, tokenization.normalization, tokenization.tokenizer,
+    )  # fmt: skip
+    vectorizer = CountVectorizer(
+        stop_words=[_in_form(word, form) for word in stop] if isinstance(stop, tuple) else stop,
+        ngram_range=tokenization.ngram_range,
+        lowercase=tokenization.lowercase,
+        token_pattern=None if tokenizer else expression(tokenization.token_pattern),
+        tokenizer=tokenizer,
+        strip_accents=tokenization.strip_accents,
+    )
+    return _count(vectorizer, (_in_form(text, form) for text in _strings(texts)), empty)
+
+
+def count_tokens(documents: Iterable[Iterable[str]], *, empty: bool = False) -> Counts:
+    """Count tokens as they are given, one list for each document; see `count_words`."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return _count(CountVectorizer(analyzer=_same), _token_lists(documents), empty)
+
+
+def is_token_lists(X: Any) -> bool:
+    """Return whether something is a sequence of documents, each a list of strings."""
+    if isinstance(X, str | dict) or len(getattr(X, "shape", (0,))) != 1:
+        return False
+    if not isinstance(X, Iterable):
+        return False
+    items = list(X)
+    if not all(isinstance(item, list | tuple | np.ndarray) for item in items):
+        return False
+    return any(isinstance(token, str) for item in items for token in item[:1])
+
+
+def _count(vectorizer: Any, documents: Iterable[Any], empty: bool) -> Counts:
+    documents = list(documents) if empty else documents
     try:
-        vectorizer = CountVectorizer(
-            stop_words=stop_list(stop_words),
-            ngram_range=ngram_range,
-            lowercase=lowercase,
-            token_pattern=None if tokenizer is not None else token_pattern,
-            tokenizer=tokenizer,
-            strip_accents=strip_accents,
-        )
-        texts = list(_strings(texts)) if empty else _strings(texts)
-        matrix = vectorizer.fit_transform(texts)
+        matrix = vectorizer.fit_transform(documents)
     except InputError:
         raise
     except ValueError as error:
         if "empty vocabulary" in str(error):
-            if isinstance(texts, list):
-                return sp.csr_matrix((len(texts), 0), dtype=np.int64), []
+            if isinstance(documents, list):
+                return sp.csr_matrix((len(documents), 0), dtype=np.int64), []
             raise InputError(
                 "The texts must hold at least one word after tokenisation and stop words. Got "
                 "none; check that the right column is read, and stop_words and token_pattern."
@@ -63,53 +80,49 @@ def count_words(
     return matrix, vectorizer.get_feature_names_out().tolist()
 
 
-def check_pattern(token_pattern: Any) -> None:
-    """Raise an error if a pattern is not a regular expression."""
-    try:
-        re.compile(token_pattern)
-    except (re.error, TypeError, RecursionError) as error:
-        raise InputError(
-            f"The 'token_pattern' parameter must be a regular expression. Got {token_pattern!r} "
-            f"({error}); the default is {WORD!r}."
-        ) from None
+def _same(document: Iterable[str]) -> Iterable[str]:
+    return document
 
 
-def stop_list(stop_words: Any) -> Any:
-    """Return what CountVectorizer takes: "english", a list of words, or None.
-
-    A string other than "english" and "none" is the path of a file with one word per line.
-    """
-    if stop_words is None or stop_words == "none":
-        return None
-    if isinstance(stop_words, str) and stop_words == "english":
-        return "english"
-    if isinstance(stop_words, str | Path):
-        try:
-            text = Path(stop_words).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(
-                "The 'stop_words' parameter must be 'english', 'none', a list of words or a "
-                f"UTF-8 file with one word per line. Got {str(stop_words)!r}, which cannot be read "
-                f"({getattr(error, 'strerror', None) or 'not UTF-8'}); check the path."
-            ) from None
-        return [line.strip() for line in text.splitlines() if line.strip()]
-    if not isinstance(stop_words, Iterable):
-        raise InputError(
-            "The 'stop_words' parameter must be 'english', 'none', a list of words or a file. Got "
-            f"{stop_words!r} instead."
-        )
-    return list(stop_words)
+def _in_form(text: str, form: Any) -> str:
+    """Return a text in a Unicode form; None leaves it as it is."""
+    if form is None or text.isascii() or unicodedata.is_normalized(form, text):
+        return text
+    return unicodedata.normalize(form, text)
 
 
 def _strings(texts: Iterable[Any]) -> Iterable[str]:
-    total = len(texts) if isinstance(texts, Sized) else None
-    reported = texts if total is None else tracked(texts, "counting words of documents", total)
-    for d, text in enumerate(reported):
+    for d, text in enumerate(_tracked(texts)):
         if not isinstance(text, str):
             listed = isinstance(text, list | tuple)
-            remedy = "join the words with blanks" if listed else "replace missing texts by ''"
+            remedy = "use Corpus.from_tokens" if listed else "replace missing texts by ''"
             raise InputError(
                 f"The 'texts' parameter must hold strings. Got {type(text).__name__} "
                 f"({text!r:.40}) at document {d}; {remedy}."
             )
         yield text
+
+
+def _token_lists(documents: Iterable[Any]) -> Iterable[list[str]]:
+    for d, document in enumerate(_tracked(documents)):
+        if isinstance(document, str) or not isinstance(document, Iterable):
+            raise InputError(
+                "The 'documents' parameter must hold lists of tokens. Got "
+                f"{type(document).__name__} ({document!r:.40}) at document {d}; for texts use "
+                "Corpus.from_texts."
+            )
+        tokens = list(document)
+        for token in tokens:
+            if not isinstance(token, str):
+                raise InputError(
+                    "The 'documents' parameter must hold tokens that are strings. Got "
+                    f"{token!r:.40} at document {d}; convert it, or drop it."
+                )
+        yield tokens
+
+
+def _tracked(documents: Iterable[Any]) -> Iterable[Any]:
+    total = len(documents) if isinstance(documents, Sized) else None
+    if total is None:
+        return documents
+    return tracked(documents, "counting words of documents", total)

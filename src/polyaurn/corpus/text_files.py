@@ -10,13 +10,14 @@ from polyaurn.base.errors import InputError
 from polyaurn.files.reading import read_document
 from polyaurn.files.reading import read_lines as read_byte_lines
 
-Texts = Iterator[tuple[str, str]]  # names and texts of documents
+Texts = Iterator[tuple[str | None, str]]  # names of documents, or None, and their texts
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 def read_lines(path: Path, encoding: str) -> Texts:
-    """Yield a document for each line, named by its number; an empty line is an empty document."""
-    for i, text in enumerate(decoded_lines(path, encoding)):
-        yield str(i + 1), text
+    """Yield a document for each line; an empty line is an empty document."""
+    for text in decoded_lines(path, encoding):
+        yield None, text
 
 
 def read_mallet(path: Path, encoding: str) -> Texts:
@@ -70,7 +71,7 @@ def documents_in(path: Path) -> dict[str, Path]:
 
 
 def decoded_lines(path: Path, encoding: str) -> Iterator[str]:
-    """Yield the lines of a file as text, without their ends."""
+    """Yield the lines of a file as text, without their ends and without a byte-order mark."""
     for i, line in enumerate(read_byte_lines(path)):
         yield _decode(path, line, encoding, i + 1).rstrip("\r\n")
 
@@ -95,7 +96,8 @@ def check_encoding(encoding: Any) -> None:
 def _decode(path: Path, text: bytes, encoding: str, line: int) -> str:
     """Return bytes as text; `line` is the line of the file at which they begin."""
     try:
-        return text.decode(encoding)
+        decoded = text.decode(encoding)
+        return decoded.removeprefix(_BYTE_ORDER_MARK) if line == 1 else decoded
     except UnicodeDecodeError as error:
         line += text.count(b"\n", 0, error.start)
         raise InputError(

@@ -1,8 +1,9 @@
 """Corpora in one file on disk that is mapped into memory, not read into it.
 
 A file ``NAME.urn`` begins with a header of 4,096 bytes: a mark, a line of JSON with the sizes, and
-zeros. It is followed by the words of the tokens (int32), where documents begin (int64), and the
-vocabulary and the names of documents (UTF-8, one per line). All numbers are little-endian.
+zeros. It is followed by the words of the tokens (int32), where documents begin (int64), the
+vocabulary and the names of documents (UTF-8, one per line), and in version 2, which files of text
+have, how the text was cut (JSON). All numbers are little-endian.
 """
 
 import json
@@ -19,10 +20,11 @@ from polyaurn.base.arrays import I32, I64, FileMap
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
+from polyaurn.corpus.tokenization import Tokenization, tokenization_of
 from polyaurn.files.atomic import flush_file, flush_folder, temporary_name
 
 MARK = b"polyaurn corpus\n"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 HEADER_BYTES = 4096
 
 
@@ -43,7 +45,12 @@ class UrnWriter:
         self._ends.append(self.n_tokens + np.cumsum(lengths, dtype=np.int64))
         self.n_tokens += len(word)
 
-    def finish(self, vocab: Sequence[str], doc_names: Sequence[str]) -> Path:
+    def finish(
+        self,
+        vocab: Sequence[str],
+        doc_names: Sequence[str],
+        tokenization: Tokenization | None = None,
+    ) -> Path:
         """Write the rest, and give the file its name."""
         doc_ptr = np.concatenate(self._ends)
         self._file.write(doc_ptr.astype("<i8").tobytes())
@@ -51,14 +58,16 @@ class UrnWriter:
         names = b"" if isinstance(doc_names, Numbered) else _join(doc_names)
         self._file.write(words)
         self._file.write(names)
+        rules = b"" if tokenization is None else json.dumps(tokenization.to_json()).encode()
+        self._file.write(rules)
         header = {
-            "format_version": FORMAT_VERSION,
+            "format_version": FORMAT_VERSION if rules else 1,
             "tokens": self.n_tokens,
             "documents": len(doc_ptr) - 1,
             "words": len(vocab),
             "vocabulary_bytes": len(words),
             "name_bytes": len(names),
-        }
+        } | ({"tokenization_bytes": len(rules)} if rules else {})
         self._file.seek(0)
         self._file.write(MARK + json.dumps(header).encode() + b"\n")
         self._file.flush()
@@ -85,7 +94,7 @@ def write_urn(corpus: Corpus, path: str | Path) -> Path:
     """Write a corpus to a file, which replaces an older one once it is complete."""
     with UrnWriter(Path(path)) as writer:
         writer.add(np.diff(corpus.doc_ptr), corpus.word)
-        return writer.finish(corpus.vocab, corpus.doc_names)
+        return writer.finish(corpus.vocab, corpus.doc_names, corpus.tokenization)
 
 
 def read_urn(path: Path) -> Corpus:
@@ -110,10 +119,13 @@ def read_urn(path: Path) -> Corpus:
         vocab = _split(mapped[at : at + header["vocabulary_bytes"]])
         at += header["vocabulary_bytes"]
         names = _split(mapped[at : at + header["name_bytes"]])
+        at += header["name_bytes"]
+        rules = mapped[at : at + header["tokenization_bytes"]]
+        tokenization = tokenization_of(json.loads(rules)) if rules else None
         if len(vocab) != header["words"]:
             raise InputError(f"{len(vocab):,} words where {header['words']:,} are promised")
-        return Corpus(doc_ptr, word, tuple(vocab), names)
-    except (InputError, UnicodeDecodeError) as error:
+        return Corpus(doc_ptr, word, tuple(vocab), names, tokenization)
+    except (InputError, ValueError, RecursionError) as error:
         raise InputError(
             f"The file '{path}' must be a corpus that 'polyaurn import' wrote. It is damaged "
             f"({str(error).rstrip('.')}); import it again."
@@ -134,6 +146,7 @@ def _header(path: Path, head: bytes, size: int) -> dict[str, int]:
         version = header["format_version"]
         names = ("tokens", "documents", "words", "vocabulary_bytes", "name_bytes")
         numbers = {name: header[name] for name in names}
+        numbers["tokenization_bytes"] = header["tokenization_bytes"] if version == 2 else 0
         if not all(type(n) is int and 0 <= n < 2**60 for n in (version, *numbers.values())):
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -144,7 +157,7 @@ def _header(path: Path, head: bytes, size: int) -> dict[str, int]:
             f"{FORMAT_VERSION}; update polyaurn."
         )
     expected = HEADER_BYTES + 4 * numbers["tokens"] + 8 * (numbers["documents"] + 1)
-    expected += numbers["vocabulary_bytes"] + numbers["name_bytes"]
+    expected += sum(numbers[f"{part}_bytes"] for part in ("vocabulary", "name", "tokenization"))
     if size != expected or sys.byteorder != "little":
         raise InputError(
             f"{complaint} Expected {expected:,} bytes, got {size:,}; import or copy it again."

@@ -40,8 +40,9 @@ class Trained(
 
         Parameters
         ----------
-        X : Corpus, sparse or dense matrix of counts, data frame, or sequence of str
-            The documents. Columns of a data frame must be those of training.
+        X : Corpus, matrix of counts, data frame, sequence of str, or of lists of tokens
+            The documents. Strings are cut as in training. Columns of a data frame must be those of
+            training.
         sparse : bool
             Return CSR with the topics that a document's tokens were seen in.
 
@@ -70,7 +71,7 @@ class Trained(
 
         Parameters
         ----------
-        X : Corpus, sparse or dense matrix of counts, data frame, or sequence of str
+        X : Corpus, matrix of counts, data frame, sequence of str, or of lists of tokens
             Documents it was not trained on, of two tokens or more.
         y : ignored
             For scikit-learn's sake.
@@ -87,7 +88,7 @@ class Trained(
 
         Parameters
         ----------
-        X : Corpus, sparse or dense matrix of counts, data frame, or sequence of str
+        X : Corpus, matrix of counts, data frame, sequence of str, or of lists of tokens
             Documents it was not trained on, of two tokens or more.
 
         Returns

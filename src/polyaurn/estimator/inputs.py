@@ -15,6 +15,9 @@ import scipy.sparse as sp
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.anndata import is_anndata
 from polyaurn.corpus.corpus import Corpus, as_corpus
+from polyaurn.corpus.known_words import NamedCounts
+from polyaurn.corpus.names import index_names
+from polyaurn.corpus.text import is_token_lists
 
 _TEXT = InputError(
     "The 'X' parameter must hold counts. Got a table with text; give its column of texts instead, "
@@ -31,7 +34,7 @@ def documents_to_train(estimator: Any, X: Any) -> Corpus:
     estimator : LDA
         Receives `n_features_in_`, `feature_names_in_` where columns have names, and
         `weight_scale_`.
-    X : Corpus, matrix of counts or weights, data frame, AnnData, or strings
+    X : Corpus, matrix of counts or weights, data frame, AnnData, strings, or lists of tokens
         The documents.
 
     Returns
@@ -48,7 +51,9 @@ def documents_to_train(estimator: Any, X: Any) -> Corpus:
         return corpus
     table = _check_table(estimator, X, "fit", reset=True)
     estimator.weight_scale_ = scale_of(table.data)
-    return Corpus.from_matrix(_whole(table, estimator.weight_scale_), _column_names(X))
+    return Corpus.from_matrix(
+        _whole(table, estimator.weight_scale_), _column_names(X), doc_names=index_names(X)
+    )
 
 
 def documents_to_meet(estimator: Any, X: Any) -> Any:
@@ -58,13 +63,13 @@ def documents_to_meet(estimator: Any, X: Any) -> Any:
     ----------
     estimator : LDA
         Trained.
-    X : Corpus, matrix of counts or weights, data frame, AnnData, or strings
+    X : Corpus, matrix of counts or weights, data frame, AnnData, strings, or lists of tokens
         The documents. Columns of a data frame are held against those of training; where these
         had no names, they are looked up among the model's words.
 
     Returns
     -------
-    Corpus, CSR matrix or list of str
+    Corpus, CSR matrix, named counts, strings or lists of tokens
         For `TopicModel.transform`.
     """
     X = _without_iterators(X)
@@ -73,12 +78,12 @@ def documents_to_meet(estimator: Any, X: Any) -> Any:
     names = _column_names(X)
     if names is not None and not hasattr(estimator, "feature_names_in_"):
         table = _check_table(None, X, "transform")
-        return Corpus.from_matrix(_whole(table, estimator.weight_scale_), names)
+        return NamedCounts(_whole(table, estimator.weight_scale_), names, index_names(X))
     return _whole(_check_table(estimator, X, "transform"), estimator.weight_scale_)
 
 
 def is_table(X: Any) -> bool:
-    """Tell numbers in rows and columns from documents of words."""
+    """Return whether something is numbers in rows and columns, not documents of words."""
     if sp.issparse(X):
         return True
     if isinstance(X, Corpus | str | dict) or is_anndata(X):
@@ -87,7 +92,8 @@ def is_table(X: Any) -> bool:
         return True
     if isinstance(X, Iterable):
         items = list(X)
-        return bool(items) and not any(isinstance(item, str) for item in items)
+        words = any(isinstance(item, str) for item in items) or is_token_lists(items)
+        return bool(items) and not words
     return hasattr(X, "__array__")
 
 

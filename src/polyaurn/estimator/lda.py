@@ -205,10 +205,10 @@ class LDA(Trained):
 
         Parameters
         ----------
-        X : Corpus, sparse or dense matrix of counts, data frame, AnnData, or strings
+        X : Corpus, matrix of counts, data frame, AnnData, strings, or lists of tokens
             The documents. Strings, in a list or a column of pandas or polars, are counted as
-            `Corpus.from_texts` does by default. Fractional weights are multiplied by one number
-            and rounded, which is said in a warning.
+            `Corpus.from_texts` does by default, and lists of tokens as they are. Fractional
+            weights are multiplied by one number and rounded, which is said in a warning.
         y : ignored
             For scikit-learn's sake.
 

@@ -15,7 +15,7 @@ from polyaurn.base.rng import Purpose, check_seed, key
 from polyaurn.base.threads import Workers, count_threads
 from polyaurn.corpus.known_words import Known, freeze, in_words_of
 from polyaurn.model.inference import BURN_IN, KEPT, mean_counts
-from polyaurn.model.model import TopicModel
+from polyaurn.model.model import TopicModel, fitted
 
 
 class HeldOut(NamedTuple):
@@ -204,15 +204,10 @@ def _halves(known: Known) -> tuple[Known, Known]:
 def _check(
     model: Any, corpus: Any, random_state: Any, n_jobs: int | None
 ) -> tuple[TopicModel, Known, int, int]:
-    fitted = model if isinstance(model, TopicModel) else getattr(model, "model_", None)
-    if not isinstance(fitted, TopicModel):
-        raise InputError(
-            "The 'model' parameter must be a TopicModel or a trained LDA. Got "
-            f"{type(model).__name__} instead; call fit first, or polyaurn.load."
-        )
-    known = in_words_of(fitted.vocab, corpus)
+    trained = fitted(model)
+    known = in_words_of(trained.vocab, corpus, trained.tokenization)
     if not known.tokens.sum():
         raise InputError(
             "The documents must have words that the model knows. Got none; nothing can be scored."
         )
-    return fitted, known, check_seed(random_state), count_threads(n_jobs)
+    return trained, known, check_seed(random_state), count_threads(n_jobs)

@@ -38,7 +38,7 @@ def pyldavis_arguments(model: Any, corpus: Any) -> dict[str, Any]:
         mixtures = check_belongs(trained, corpus) and trained.doc_topics()
     else:
         mixtures = trained.transform(corpus)
-    known = in_words_of(trained.vocab, corpus)
+    known = in_words_of(trained.vocab, corpus, trained.tokenization)
     frequency = np.bincount(known.word, minlength=len(trained.vocab))
     used = np.flatnonzero(frequency)
     topics = word_probabilities(trained)[:, used]

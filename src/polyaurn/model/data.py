@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.chain.priors import topic_word_mass
 from polyaurn.chain.state import Counts, Priors
+from polyaurn.corpus.tokenization import Tokenization
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,6 +27,7 @@ class ModelData:
     priors: Priors
     trace: list[dict[str, Any]] = field(default_factory=list)
     parameters: dict[str, Any] = field(default_factory=dict)
+    tokenization: Tokenization | None = None
 
     def __post_init__(self) -> None:
         """Make all arrays read-only, and containers the model's own."""

@@ -127,6 +127,8 @@ def _seal(model: ModelData, folder: Path) -> dict[str, Any]:
         "parameters": model.parameters,
         "numbered_documents": numbered,
     }
+    if model.tokenization is not None:
+        header["tokenization"] = model.tokenization.to_json()
     if model.priors.pseudo is not None:
         before = topic_word_matrix(model.priors.pseudo, model.n_topics)
         arrays |= {f"pseudo_counts.{p}": getattr(before, p) for p in ("data", "indices", "indptr")}

@@ -67,7 +67,7 @@ def infer(
     ----------
     model : TopicModel
         A trained model.
-    X : Corpus, matrix of counts, or sequence of str
+    X : Corpus, matrix of counts, sequence of str, or sequence of lists of tokens
         The documents; see `in_words_of`.
     sparse : bool
         Return only topics that a document's tokens were seen in, as CSR. The entries are those
@@ -91,8 +91,8 @@ def infer(
     kept = check_whole(kept, "kept", of="sweeps")
     seed, threads = check_seed(random_state), count_threads(n_jobs)
     device = check_device(device)
-    known = in_words_of(model.vocab, X)
-    said = note_of_unknown(known)
+    known = in_words_of(model.vocab, X, model.tokenization)
+    said = note_of_unknown(known, only_if_much=True)
     if said:
         warnings.warn(said, stacklevel=3)
     with Workers(threads) as workers:

@@ -11,7 +11,8 @@ from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
 from polyaurn.chain.state import Priors, State, doc_topic_matrix, on_host, topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.corpus.names import check_vocabulary
+from polyaurn.corpus.names import check_vocabulary, has_names
+from polyaurn.corpus.tokenization import Tokenizer, tokenization_for
 from polyaurn.model.data import ModelData
 from polyaurn.model.folder import save
 from polyaurn.model.inference import BURN_IN, KEPT, infer
@@ -44,6 +45,9 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         One record per sweep.
     parameters : dict
         What repeats the run: sampler, seed, sweeps, sizes, fingerprint of the corpus.
+    tokenization : Tokenization or None
+        How new text is cut: as that of the corpus was. None where it was not text; new text is then
+        cut as fits the words.
     n_topics : int
         K.
     topic_sizes : ndarray, length K
@@ -103,6 +107,7 @@ class TopicModel(ModelData, Tables["TopicModel"]):
             priors=priors,
             trace=list(trace or []),
             parameters=facts | (parameters or {}),
+            tokenization=corpus.tokenization,
         )
 
     @overload
@@ -164,6 +169,22 @@ class TopicModel(ModelData, Tables["TopicModel"]):
             )
         return replace(self, vocab=vocab)
 
+    def with_tokenizer(self, tokenizer: Tokenizer) -> "TopicModel":
+        """Return the model with a function that cuts new text, such as one that was not saved.
+
+        Parameters
+        ----------
+        tokenizer : callable
+            Splits a text into words; the one of training.
+
+        Returns
+        -------
+        TopicModel
+            The same topics.
+        """
+        rules = self.tokenization or tokenization_for(self.vocab)
+        return replace(self, tokenization=rules.with_tokenizer(tokenizer))
+
     def doc_topics(self) -> F64:
         """Return the mixture of topics of each training document, (m + alpha) / (N_d + sum alpha).
 
@@ -190,9 +211,10 @@ class TopicModel(ModelData, Tables["TopicModel"]):
 
         Parameters
         ----------
-        X : Corpus, matrix of counts, or sequence of str
-            The documents. Words are looked up by name; those that the model does not know are
-            left out, with a warning. A matrix has the model's words in its columns.
+        X : Corpus, matrix of counts, sequence of str, or sequence of lists of tokens
+            The documents. Strings are cut as in training. Words are looked up by name; those that
+            the model does not know are left out, with a warning where they are more than half of
+            the tokens. A matrix has the model's words in its columns.
         sparse : bool
             Return only topics that a document's tokens were seen in, as CSR; entries are those of
             the dense matrix.
@@ -234,8 +256,17 @@ class TopicModel(ModelData, Tables["TopicModel"]):
 
 
 def fitted(model: Any) -> TopicModel:
-    """Return the model of an estimator, or the model itself."""
-    found = getattr(model, "model_", model)
+    """Return the model of an estimator or of a pipeline that ends with one, or the model itself.
+
+    Words without names are those that the steps of the pipeline before the estimator give.
+    """
+    last = getattr(model, "_final_estimator", model)
+    found = getattr(last, "model_", last)
+    if last is not model and isinstance(found, TopicModel) and not has_names(found.vocab):
+        try:
+            return found.with_words(model[:-1].get_feature_names_out())
+        except (AttributeError, ValueError, InputError):  # a step does not say
+            return found
     if not isinstance(found, TopicModel):
         raise InputError(
             "The 'model' parameter must be a TopicModel or a trained LDA. Got "

@@ -12,12 +12,14 @@ from polyaurn.base.errors import InputError
 from polyaurn.chain.priors import MOST_PSEUDO, make_priors
 from polyaurn.chain.state import MAX_TOPICS, Priors, doc_topic_matrix
 from polyaurn.corpus.names import Numbered, check_vocabulary
+from polyaurn.corpus.tokenization import Tokenizer
 from polyaurn.files.names import ARRAYS, HEADER, NAMES, TIMINGS, TRACE, VOCABULARY, holds_checkpoint
 from polyaurn.files.npz import read_npz
 from polyaurn.files.sealed import Damaged, file_of, unseal
 from polyaurn.model.contents import FORMAT
 from polyaurn.model.folder import FORMAT_VERSION, timings_digest
 from polyaurn.model.model import TopicModel
+from polyaurn.model.text_rules import given_rules, stored_rules
 
 _TYPES = {
     "assignments": "u", "alpha": "f", "beta": "f", "topic_word_counts.data": "if",
@@ -26,13 +28,21 @@ _TYPES = {
 _PSEUDO = {f"pseudo_counts.{part}": "i" for part in ("data", "indices", "indptr")}
 
 
-def load(path: str | Path) -> TopicModel:
+def load(
+    path: str | Path, *, tokenizer: Tokenizer | None = None, token_pattern: str | None = None
+) -> TopicModel:
     """Open a model folder, and verify its checksums.
 
     Parameters
     ----------
     path : str or Path
         As written by `TopicModel.save`, `LDA.save` or ``polyaurn train --out``.
+    tokenizer : callable, optional
+        The function that cut text into words in training; functions are not saved, and without it
+        such a model takes no text.
+    token_pattern : str, optional
+        Regular expression of a word, in place of what the folder says. A pattern in the folder that
+        might never end is not run unless it is given here.
 
     Returns
     -------
@@ -47,14 +57,14 @@ def load(path: str | Path) -> TopicModel:
             what, remedy = "holds a run that was not finished", "continue it with --resume"
         raise InputError(f"The folder '{path}' must hold a model. It {what}; {remedy}.")
     try:
-        return _read(folder)
+        return _read(folder, tokenizer, token_pattern)
     except Damaged as reason:
         raise InputError(
             f"The folder '{path}' holds a damaged model ({reason}). Copy it again, or train again."
         ) from None
 
 
-def _read(folder: Path) -> TopicModel:
+def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) -> TopicModel:
     header = unseal(folder, HEADER, FORMAT, FORMAT_VERSION, first_sealed=2)
     facts = header.get("parameters")
     if not isinstance(facts, dict):
@@ -96,6 +106,7 @@ def _read(folder: Path) -> TopicModel:
         priors=priors,
         trace=_trace(folder, header),
         parameters=facts,
+        tokenization=given_rules(stored_rules(folder, header), vocab, tokenizer, token_pattern),
     )
 
 

@@ -52,9 +52,7 @@ def count_groups(n_tokens: int) -> int:
     return next((groups for least, groups in reversed(GROUPS) if n_tokens >= least), 1)
 
 
-def make_partition(
-    corpus: Corpus, word_tokens: I64, n_topics: int, workers: Workers
-) -> Partition:
+def make_partition(corpus: Corpus, word_tokens: I64, n_topics: int, workers: Workers) -> Partition:
     """Cut a corpus into groups of documents and ranges of words of similar numbers of tokens."""
     P = min(count_groups(corpus.n_tokens), max(1, corpus.n_documents))
     bounds = even_ranges(np.concatenate(([0], np.cumsum(word_tokens))), P)

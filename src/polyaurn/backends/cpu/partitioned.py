@@ -159,9 +159,7 @@ class Steps(CPUSteps):
         used = (counts.last - counts.first).astype(np.int32)
         most = np.minimum(self.layout.word_tokens + used, self.layout.n_topics)
         offset = np.concatenate(([0], np.cumsum(most)))
-        columns = Columns(
-            offset, used, empty(offset[-1], np.uint16), empty(offset[-1], np.int32)
-        )
+        columns = Columns(offset, used, empty(offset[-1], np.uint16), empty(offset[-1], np.int32))
         spread_columns(*counts, columns)
         return columns
 

@@ -194,9 +194,9 @@ def _open_column(
 ):
     """Copy the column of a word to where its tokens are drawn."""
     if long:
-        for k in range(len(inverse)):
-            number[k] = 0
-            weight[k] = np.int64(beta_v * np.float64(old_inverse[k]))
+        number[:] = 0
+        for topic in range(len(inverse)):
+            weight[topic] = np.int64(beta_v * np.float64(old_inverse[topic]))
     for i in range(K_v):
         k16 = columns.topic[at + i]
         k = np.uint64(k16)
@@ -213,7 +213,7 @@ def _open_column(
 @njit(inline="always")
 def _close_column(columns, at, K_v, long, column, where, number, K):
     """Write the column of a word back, without topics that it has left; return its length."""
-    left = _ZERO
+    left = np.uint64(0)
     for i in range(K if long else K_v):
         k16 = np.uint16(i) if long else column[i]
         if not long:
@@ -299,10 +299,10 @@ def _find_in_row(w, m_d, running, goal):
 def _find_in_word(number, column, prior, K_v, long, u):
     """Return the topic of a word at which the sum of alpha n / n[k] passes u."""
     s = 0.0
-    chosen = _ZERO
+    chosen = np.uint64(0)
     for i in range(K_v):
         if number[i] > 0:
-            chosen = i
+            chosen = np.uint64(i)
             s += np.float64(number[i]) * prior[i if long else np.uint64(column[i])]
             if s > u:
                 break

@@ -134,7 +134,7 @@ def _mixture_of_text(model: ModelData, text: Any) -> F64:
         raise InputError(
             f"The 'text' parameter must be a string. Got {type(text).__name__} instead."
         )
-    if not in_words_of(model.vocab, [text]).tokens.sum():
+    if not in_words_of(model.vocab, [text], model.tokenization).tokens.sum():
         raise InputError(
             "The 'text' parameter must have words that the model knows. Got none; vocab lists them."
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.text import WORD
+from polyaurn.corpus.patterns import words_expression
 from polyaurn.model.checks import check_corpus
 from polyaurn.model.coherence import mimno_coherence
 from polyaurn.model.data import ModelData
@@ -94,7 +94,7 @@ def _occurs(model: ModelData, v: int) -> bool:
 
 def _cut(query: str, number: dict[str, int]) -> tuple[list[str], list[str]]:
     """Cut a query into the longest runs of words that the model knows, and words it does not."""
-    tokens = re.findall(WORD, query)
+    tokens = re.findall(words_expression(), query)
     longest = max(word.count(" ") for word in number) + 1
     known, unknown, at = [], [], 0
     while at < len(tokens):

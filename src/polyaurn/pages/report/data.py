@@ -1,7 +1,7 @@
 """A model as the page reads it: one dictionary of short lists, numbers rounded."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from polyaurn.base.arrays import F64, I64
 from polyaurn.base.version import __version__
 from polyaurn.chain.state import topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.names import has_names
 from polyaurn.model.checks import check_belongs, check_documents
 from polyaurn.model.data import ModelData, document_lengths, largest_topics
 from polyaurn.model.labels import given_labels
@@ -101,7 +102,7 @@ def gather(
         },
         "documents": {
             "all": len(trained.doc_names),
-            "number": (shown + 1).tolist(),
+            "number": shown.tolist(),
             "name": name_documents(trained, shown),
             "tokens": document_lengths(trained)[shown].tolist(),
             "mixture": mix_documents(trained, shown),
@@ -197,7 +198,7 @@ def _notes(
     order: float,
 ) -> dict[str, str]:
     """Return sentences about what is shown and what is not."""
-    D, K, V = len(model.doc_names), model.n_topics, len(model.vocab)
+    D, V = len(model.doc_names), len(model.vocab)
     undated = sum(day is None for day in days or [])
     documents = (
         "The model has no documents; it came from elsewhere without them."
@@ -215,9 +216,7 @@ def _notes(
         "grouped by topic, larger where they occur more often."
     )
     return {
-        "topics": f"The {len(topics):,} largest of {K:,} topics are shown."
-        if len(topics) < K
-        else "",
+        "topics": " ".join(_notes_of_topics(model, len(topics))),
         "map": _note_of_map(order),
         "words": f"{len(words):,} of {V:,} words can be searched: the commonest, leading words of "
         "topics, and those of the documents shown."
@@ -227,6 +226,17 @@ def _notes(
         "bags": bags if D else "",
         "dates": f"{undated:,} of {D:,} documents have no date." if undated else "",
     }
+
+
+def _notes_of_topics(model: ModelData, shown: int) -> Iterator[str]:
+    """Yield a sentence where not all topics are shown, and one where words have no names."""
+    if shown < model.n_topics:
+        yield f"The {shown:,} largest of {model.n_topics:,} topics are shown."
+    if not has_names(model.vocab):
+        yield (
+            "The words are not known: the model was trained on a matrix without column names; "
+            "model.with_words(...) names them."
+        )
 
 
 def _note_of_map(order: float) -> str:

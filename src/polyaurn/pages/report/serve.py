@@ -29,12 +29,17 @@ _HEADERS = {
 
 
 def mix_text(model: ModelData, text: str) -> dict[str, Any]:
-    """Find the topics of one text, which is split as the model's vocabulary suggests.
+    """Find the topics of one text, which is cut as the model's was.
 
     topics are pairs of a topic and its share, (mean m + alpha) / (tokens + sum of alpha), largest
     first; known and unknown are tokens of words that the model has and lacks.
     """
-    known = in_words_of(model.vocab, [text])
+    known = in_words_of(model.vocab, [text], model.tokenization)
+    if known.unknown.any() and not known.tokens.any():
+        raise InputError(
+            f"The text must share words with the model. Got {int(known.unknown[0]):,} words that "
+            "it does not know."
+        )
     with Workers(1) as workers:
         mean = mean_counts(model, known, workers=workers).toarray().ravel()
     alpha = model.priors.alpha

@@ -1,0 +1,95 @@
+"""Arrays of a corpus: their checks, and tokens in order."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from polyaurn.base.arrays import I32, I64, release
+from polyaurn.base.errors import InputError
+
+_PIECE = 1 << 22  # tokens checked at a time, so that checks take little memory
+
+
+def check_documents(doc_ptr: I64, word: I32, n_words: int) -> None:
+    """Raise an error unless documents follow one another and their tokens are words."""
+    if doc_ptr.ndim != 1 or len(doc_ptr) < 1 or doc_ptr[0] != 0 or doc_ptr[-1] != len(word):
+        raise InputError(
+            "The 'doc_ptr' parameter must start at 0 and end at the number of tokens, "
+            f"{len(word):,}. Got {doc_ptr[:3]}... instead; see Corpus.from_matrix for an "
+            "easier way in."
+        )
+    falls = doc_ptr[1:] < doc_ptr[:-1]
+    if falls.any():
+        d = int(np.argmax(falls))
+        raise InputError(
+            f"The 'doc_ptr' parameter must not decrease. Got {doc_ptr[d]} before "
+            f"{doc_ptr[d + 1]} at document {d}; give cumulative document lengths."
+        )
+    least, most = extremes(word)
+    if len(word) and not 0 <= least <= most < n_words:
+        bad = least if least < 0 else most
+        raise InputError(
+            f"The 'word' parameter must hold numbers from 0 to {n_words - 1:,} (the "
+            f"vocabulary has {n_words:,} words). Got {bad:,} instead; is the vocabulary "
+            "complete?"
+        )
+    if len(doc_ptr) == 1:
+        raise InputError(
+            "The corpus must have at least one document. Got none; is the input empty?"
+        )
+    if not len(word):
+        raise InputError(
+            f"The corpus must have at least one token. Got {len(doc_ptr) - 1:,} documents "
+            "without any word; check the text column, the tokenisation and the pruning."
+        )
+
+
+def check_counts(csr: sp.csr_matrix) -> None:
+    """Raise an error unless a matrix holds whole, non-negative numbers."""
+    data = csr.data
+    bad = (
+        ~((data >= 0) & (data == np.floor(data)) & np.isfinite(data))
+        if data.dtype.kind == "f"
+        else data < 0
+    )
+    if bad.any():
+        at = int(np.argmax(bad))
+        row = int(np.searchsorted(csr.indptr, at, side="right")) - 1
+        raise InputError(
+            "The 'matrix' parameter must hold whole, non-negative counts. Got "
+            f"{data[at].item()!r} at row {row}, column {int(csr.indices[at])}; topic models need "
+            "counts, not weights such as TF-IDF."
+        )
+
+
+def frozen(word: Any) -> I32:
+    """Return a read-only array of int32 as it is, and a copy of anything else."""
+    if isinstance(word, np.ndarray) and word.dtype == np.int32 and not word.flags.writeable:
+        return word
+    return np.array(word, dtype=np.int32)
+
+
+def extremes(word: I32) -> tuple[int, int]:
+    """Return the least word number, or 0, and the largest."""
+    least = most = 0
+    for lo in range(0, len(word), _PIECE):
+        piece = word[lo : lo + _PIECE]
+        least, most = min(least, int(piece.min())), max(most, int(piece.max()))
+        release(word)
+    return least, most
+
+
+def sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
+    """Return tokens in increasing order of word inside each document; the same array if they are.
+
+    Tokens are compared a piece at a time, so that a mapped file does not have to fit in memory.
+    """
+    for lo in range(0, len(word) - 1, _PIECE):
+        piece = word[lo : lo + _PIECE + 1]
+        falls = lo + 1 + np.flatnonzero(piece[1:] < piece[:-1])
+        if not np.array_equal(falls, doc_ptr[np.searchsorted(doc_ptr, falls)]):
+            doc = np.repeat(np.arange(len(doc_ptr) - 1), np.diff(doc_ptr))
+            return word[np.lexsort((word, doc))]
+        release(word)
+    return word

@@ -1,0 +1,223 @@
+"""`Tokenization`: how text becomes words, kept with corpora and models."""
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from polyaurn.base.errors import InputError
+from polyaurn.corpus.patterns import LETTERS, WORDS, check_pattern, has_marks, is_bounded
+
+Tokenizer = Callable[[str], Iterable[str]]
+TOKEN_LISTS = "lists of tokens"  # in place of a tokenizer's name
+MOST_NGRAMS = 100
+_MOST_PATTERN = 10_000  # characters, in a file
+
+
+@dataclass(frozen=True)
+class Tokenization:
+    """How text becomes words; immutable, and saved with corpora and models.
+
+    Parameters
+    ----------
+    stop_words : "english", tuple of str, or None
+        Words that are left out.
+    ngram_range : pair of int
+        Least and greatest number of neighbouring words that are counted together.
+    lowercase : bool
+        Whether capitals are folded.
+    token_pattern : str
+        "words", or the regular expression of a word.
+    strip_accents : {"ascii", "unicode"} or None
+        How accents are folded.
+    normalization : "NFC" or None
+        The Unicode form that text is brought to first; None in models of version 0.1.
+    tokenizer : callable or None
+        Splits a text into words, in place of `token_pattern`.
+    tokenizer_name : str
+        What the tokenizer is called. A name without a tokenizer says that there was one, which
+        could not be saved.
+    trusted : bool
+        False where the pattern came in a file and might never end; it is then not run.
+    """
+
+    stop_words: str | tuple[str, ...] | None = "english"
+    ngram_range: tuple[int, int] = (1, 1)
+    lowercase: bool = True
+    token_pattern: str = WORDS
+    strip_accents: str | None = None
+    normalization: str | None = "NFC"
+    tokenizer: Tokenizer | None = None
+    tokenizer_name: str = ""
+    trusted: bool = True
+
+    def __post_init__(self) -> None:
+        words = stop_list(self.stop_words)
+        object.__setattr__(self, "stop_words", words)
+        object.__setattr__(self, "ngram_range", _check_ngrams(self.ngram_range))
+        check_pattern(self.token_pattern)
+        if self.tokenizer is not None:
+            if not callable(self.tokenizer):
+                raise InputError(
+                    "The 'tokenizer' parameter must be a function that splits a text into words. "
+                    f"Got {type(self.tokenizer).__name__} instead."
+                )
+            object.__setattr__(self, "tokenizer_name", _name_of(self.tokenizer))
+
+    def with_tokenizer(self, tokenizer: Tokenizer) -> "Tokenization":
+        """Return the same rules with a function that splits a text into words."""
+        return replace(self, tokenizer=tokenizer, trusted=True)
+
+    def with_pattern(self, token_pattern: str) -> "Tokenization":
+        """Return the same rules with a pattern of words, in place of any tokenizer."""
+        return replace(
+            self, token_pattern=token_pattern, tokenizer=None, tokenizer_name="", trusted=True
+        )
+
+    def check_usable(self) -> None:
+        """Raise an error if text cannot be cut in this way here."""
+        if self.tokenizer is None and self.tokenizer_name:
+            listed = self.tokenizer_name == TOKEN_LISTS
+            how = "was given as lists of tokens" if listed else "was cut by the function "
+            name = "" if listed else f"'{self.tokenizer_name}', which is not saved with a model"
+            also = "Give lists of tokens, or a" if listed else "Give the"
+            raise InputError(
+                f"Text cannot be cut as in training: it {how}{name}. {also} tokenizer: "
+                "polyaurn.load(folder, tokenizer=...), or model.with_tokenizer(...)."
+            )
+        if not self.trusted and self.tokenizer is None:
+            raise InputError(
+                f"The token pattern {self.token_pattern!r:.100} came with a file, and might never "
+                "end, so it is not run. If you trust it, give it yourself: --token-pattern, or "
+                "polyaurn.load(folder, token_pattern=...)."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rules as values for JSON; of a tokenizer, only its name."""
+        stop = self.stop_words
+        return {
+            "stop_words": list(stop) if isinstance(stop, tuple) else stop,
+            "ngram_range": list(self.ngram_range),
+            "lowercase": self.lowercase,
+            "token_pattern": self.token_pattern,
+            "strip_accents": self.strip_accents,
+            "normalization": self.normalization,
+            "tokenizer": self.tokenizer_name or None,
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out a tokenizer that other processes could not find by its name."""
+        state = dict(self.__dict__)
+        named = all(getattr(self.tokenizer, n, None) for n in ("__module__", "__qualname__"))
+        if named and not _is_importable(self.tokenizer):
+            state["tokenizer"] = None
+        return state
+
+
+def tokenization_of(stated: Any) -> Tokenization:
+    """Return the rules that a file states, from `to_json`; raise an error if they are none."""
+    try:
+        stop, ngrams = stated["stop_words"], stated["ngram_range"]
+        accents, form, name = (
+            stated[key] for key in ("strip_accents", "normalization", "tokenizer")
+        )
+        fine = (
+            (stop in (None, "english") or _all_strings(stop))
+            and accents in (None, "ascii", "unicode")
+            and form in (None, "NFC")
+            and isinstance(stated["lowercase"], bool)
+            and isinstance(stated["token_pattern"], str)
+            and len(stated["token_pattern"]) <= _MOST_PATTERN
+            and (name is None or isinstance(name, str))
+        )
+        if not fine:
+            raise InputError("The tokenization has values of a wrong kind.")
+        return Tokenization(
+            stop_words=tuple(stop) if isinstance(stop, list) else stop,
+            ngram_range=tuple(ngrams),
+            lowercase=stated["lowercase"],
+            token_pattern=stated["token_pattern"],
+            strip_accents=accents,
+            normalization=form,
+            tokenizer_name=name or "",
+            trusted=is_bounded(stated["token_pattern"]),
+        )
+    except (KeyError, TypeError):
+        raise InputError("The tokenization is not complete.") from None
+
+
+def tokenization_for(vocab: tuple[str, ...]) -> Tokenization:
+    """Return rules that can give the words of a vocabulary, where it is not known what was done.
+
+    Used for models of counts, of other programs, and of version 0.1 in Python: n-grams, capitals,
+    combining marks and stop words are kept where the vocabulary has some.
+    """
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    longest = max(word.count(" ") for word in vocab) + 1
+    return Tokenization(
+        ngram_range=(1, min(longest, MOST_NGRAMS)),
+        stop_words="english" if ENGLISH_STOP_WORDS.isdisjoint(vocab) else None,
+        lowercase=all(word == word.lower() for word in vocab),
+        token_pattern=WORDS if any(map(has_marks, vocab)) else LETTERS,
+    )
+
+
+def stop_list(stop_words: Any) -> Any:
+    """Return "english", a tuple of words, or None.
+
+    A string other than "english" and "none" is the path of a file with one word per line.
+    """
+    if stop_words is None or (isinstance(stop_words, str) and stop_words in ("none", "english")):
+        return None if stop_words == "none" else stop_words
+    if isinstance(stop_words, str | Path):
+        try:
+            text = Path(stop_words).read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                "The 'stop_words' parameter must be 'english', 'none', a list of words or a "
+                f"UTF-8 file with one word per line. Got {str(stop_words)!r}, which cannot be read "
+                f"({getattr(error, 'strerror', None) or 'not UTF-8'}); check the path."
+            ) from None
+        return tuple(line.strip() for line in text.splitlines() if line.strip())
+    words = tuple(stop_words) if isinstance(stop_words, Iterable) else (None,)
+    if not _all_strings(words):
+        raise InputError(
+            "The 'stop_words' parameter must be 'english', 'none', a list of words or a file. Got "
+            f"{stop_words!r:.60} instead."
+        )
+    return words
+
+
+def _check_ngrams(ngram_range: Any) -> tuple[int, int]:
+    try:
+        least, most = (int(n) for n in ngram_range)
+        if not 1 <= least <= most <= MOST_NGRAMS:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise InputError(
+            f"The 'ngram_range' parameter must be two whole numbers from 1 to {MOST_NGRAMS}, the "
+            f"second not below the first. Got {ngram_range!r:.60} instead; (1, 2) also counts "
+            "pairs of words."
+        ) from None
+    return least, most
+
+
+def _all_strings(words: Any) -> bool:
+    return isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
+
+
+def _name_of(tokenizer: Any) -> str:
+    """Return what a callable is called, for messages and files."""
+    named = tokenizer if hasattr(tokenizer, "__qualname__") else type(tokenizer)
+    module = getattr(named, "__module__", None)  # methods of built-in types have none
+    return f"{module}.{named.__qualname__}" if module else str(named.__qualname__)
+
+
+def _is_importable(function: Any) -> bool:
+    """Return whether a function is found under its own name, as pickling requires."""
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is not None and found == function
