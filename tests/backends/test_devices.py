@@ -37,6 +37,11 @@ SETTINGS = {
 }
 
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::polyaurn.base.errors.UnfinishedStartWarning"  # runs are stopped early on purpose
+)
+
+
 @pytest.fixture
 def gpu(monkeypatch):
     return installed(monkeypatch)

@@ -91,7 +91,8 @@ def test_callbacks_see_every_sweep_and_may_stop():
     def watch(state, info):
         seen.append((state.sweep, info.sweep))
 
-    lda = LDA(2, max_iter=50, callbacks=[watch, lambda state, info: info.sweep == 5]).fit(TEXTS)
+    several = [watch, lambda state, info: info.sweep == 5]
+    lda = LDA(2, max_iter=50, warm_start="random", callbacks=several).fit(TEXTS)
     assert seen == [(i, i) for i in range(1, 6)]
     assert lda.n_iter_ == 5
     assert LDA(2, max_iter=3, callbacks=watch).fit(TEXTS).n_iter_ == 3

@@ -304,6 +304,7 @@ def test_the_verdict_leaves_out_burn_in_and_knows_its_limits():
     assert len(found["points"]) == 400
     assert found["points"][0][0] == 1
     assert found["points"][-1][2] == 1
+    assert "inside its warm start, after sweep" in summarise_trace(burn_in, 1)["told"]
     few = summarise_trace(trace_of(rng.normal(size=20)), 1)
     assert (few["verdict"], few["ess"]) == ("unknown", None)
     assert "10 log posteriors, too few" in few["told"]

@@ -29,6 +29,10 @@ class CheckpointWarning(UserWarning):
     """A checkpoint that could not be written or read; the run continues."""
 
 
+class UnfinishedStartWarning(UserWarning):
+    """A chain that ended inside its warm start: its topics are no draw under the model's priors."""
+
+
 class SeedWarning(UserWarning):
     """Seed words, or words of an earlier model, that are not in the corpus."""
 

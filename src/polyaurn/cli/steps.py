@@ -75,7 +75,7 @@ def fit_and_save(
     """Train, stop on Ctrl-C, save; return the model and whether it was stopped early."""
     import warnings
 
-    from polyaurn.base.errors import CheckpointWarning, SeedWarning
+    from polyaurn.base.errors import CheckpointWarning, SeedWarning, UnfinishedStartWarning
     from polyaurn.estimator.lda import LDA
     from polyaurn.files.locks import locked
     from polyaurn.files.names import remove_checkpoints
@@ -91,7 +91,7 @@ def fit_and_save(
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", UserWarning)  # empty documents were noted already
-        for told in (CheckpointWarning, SeedWarning):
+        for told in (CheckpointWarning, SeedWarning, UnfinishedStartWarning):
             warnings.simplefilter("always", told)
         warnings.showwarning = lambda message, *_, **__: note(f"Note: {message}")
         if not resume:

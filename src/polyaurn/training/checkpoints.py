@@ -12,6 +12,7 @@ import numpy as np
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
+from polyaurn.chain.schedule import is_smooth
 from polyaurn.chain.state import WHOLE, Halt, Priors, State, halt_of
 from polyaurn.files.names import CHECKPOINTS, checkpoint_headers, sweep_of, thin_checkpoints
 from polyaurn.files.npz import read_npz, write_npz
@@ -226,7 +227,14 @@ def _read(folder: Path, name: str) -> Saved:
         priors = Priors(arrays["alpha"], arrays["beta"], learned=True)
     for prior in priors[:2] if priors else ():
         prior.flags.writeable = False
-    return Saved(Halt(arrays["z"], sweep, share, priors), trace, run, "")
+    halt = Halt(arrays["z"], sweep, share, priors, ended_smooth(sweep, trace))
+    return Saved(halt, trace, run, "")
+
+
+def ended_smooth(sweep: int, trace: list[dict[str, Any]]) -> bool:
+    """Return whether a sweep raised the priors, as its record says; without one, it did not."""
+    last = trace[-1] if trace else {}
+    return last.get("sweep") == sweep and is_smooth(str(last.get("phase")))
 
 
 def describe_prior(prior: Any) -> float | str:

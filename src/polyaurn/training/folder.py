@@ -15,6 +15,7 @@ from polyaurn.training.checkpoints import (
     Checkpoints,
     Saved,
     check_same_run,
+    ended_smooth,
     read_every,
 )
 
@@ -118,5 +119,7 @@ def _finished(folder: Path) -> Saved | None:
     learned = None
     if run.get("learn_priors_every"):
         learned = model.priors._replace(learned=True)
-    halt = Halt(model.assignments.copy(), model.parameters["sweeps"], WHOLE, learned)
+    sweep = model.parameters["sweeps"]
+    smooth = ended_smooth(sweep, model.trace)
+    halt = Halt(model.assignments.copy(), sweep, WHOLE, learned, smooth)
     return Saved(halt, model.trace, run, "")

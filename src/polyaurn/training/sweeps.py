@@ -15,7 +15,7 @@ from polyaurn.chain.samplers import (
     check_draws_phi,
     check_proposals,
 )
-from polyaurn.chain.schedule import Plan, Schedule
+from polyaurn.chain.schedule import Plan, Schedule, is_smooth
 from polyaurn.chain.state import (
     WHOLE,
     Halt,
@@ -100,7 +100,8 @@ def sweeps(
         runs "polya-urn" and "partially-collapsed"; one that fails raises
         `polyaurn.base.errors.DeviceError`.
     start : State or Halt, optional
-        Continue from here instead of from topics drawn uniformly.
+        Continue from here instead of from topics drawn uniformly. A chain that did a full sweep
+        does not smooth again.
     on_compile : callable, optional
         Called without arguments when kernels have to be compiled, which happens once on a
         machine and takes half a minute or so.
@@ -112,14 +113,16 @@ def sweeps(
         every sweep and may be kept. On a GPU they are changed by the next sweep:
         `polyaurn.chain.state.on_host` copies what is to be kept or looked at.
     info : Info
-        Timings and the log posterior.
+        Timings and the log posterior. `info.phase` is "full" once the warm start is over; before
+        that, topics are drawn under raised priors ("smooth") or for a share of the documents
+        ("grow 1/64"), and are no draws of the chain that was asked for.
 
     Examples
     --------
     >>> import polyaurn
     >>> corpus = polyaurn.datasets.generate(n_documents=50, n_words=100, n_topics=5)
-    >>> for state, info in polyaurn.sweeps(corpus, n_components=5):
-    ...     if info.sweep == 20:
+    >>> for state, info in polyaurn.sweeps(corpus, n_components=5, max_iter=60):
+    ...     if info.phase == "full" and info.sweep >= 40:
     ...         break
     >>> len(state.z) == corpus.n_tokens
     True
@@ -147,6 +150,7 @@ def sweeps(
     if start is not None:
         start = on_host(start) if isinstance(start, State) else start
         check_start(start, corpus, K)
+        schedule = schedule.continued(start.sweep, smooth=start.smooth)
     made = load_steps(sampler, backend)
 
     def run(start: State | Halt | None) -> Iterator[tuple[State, Info]]:
@@ -155,10 +159,14 @@ def sweeps(
             steps = made(corpus, K, workers, **options)
             state = _first_state(corpus, steps, priors, schedule, seed, start)
             del start
-            yield from chain(
+            done = chain(
                 corpus, steps, state, schedule, seed=seed, law=SAMPLERS[sampler].law_of(threads),
                 max_iter=max_iter, evaluate_every=settings.evaluate_every,
             )  # fmt: skip
+            del state
+            for state, info in done:
+                yield state._replace(smooth=is_smooth(info.phase)), info
+                del state, info  # frees its Phi while the next is drawn
 
     return run(start)
 
@@ -192,7 +200,8 @@ def state_of(
     """Return the state of a chain that was halted, its counts counted again."""
     check_start(halt, corpus, len(priors.alpha))
     with Workers(count_threads(n_jobs)) as workers:
-        return resume(load_steps(sampler)(corpus, len(priors.alpha), workers), priors, halt)
+        state = resume(load_steps(sampler)(corpus, len(priors.alpha), workers), priors, halt)
+        return state._replace(smooth=halt.smooth)
 
 
 def give_all_topics(
