@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from polyaurn.base.errors import InputError
+from polyaurn.base.printable import printable, printable_json
 from polyaurn.cli.options import READING
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def print_json(value: Any) -> None:
     """Print a value for machines."""
     import json
 
-    typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=2))
+    typer.echo(printable_json(json.dumps(_finite(value), ensure_ascii=False, indent=2)))
 
 
 def _finite(value: Any) -> Any:
@@ -221,4 +222,4 @@ def _finite(value: Any) -> Any:
 
 def note(message: str) -> None:
     """Say something to the user, on standard error."""
-    typer.echo(message, err=True)
+    typer.echo(printable(message, lines=True), err=True)

@@ -59,7 +59,7 @@ class HeldOut(NamedTuple):
         """
         error = self.error
         if self.first_copy is not None:
-            error = np.bincount(self.first_copy, self.error)
+            error = np.bincount(self.first_copy, self.error).astype(np.float64)
         return math.sqrt(math.fsum(error**2))
 
     @property
