@@ -6,6 +6,7 @@ from typing import Any
 
 from polyaurn.backends.registry import BACKENDS, check_device, load_steps
 from polyaurn.base.arrays import release
+from polyaurn.base.checks import wrong
 from polyaurn.base.threads import Workers, count_threads
 from polyaurn.chain.loop import begin, chain, resume, sweep
 from polyaurn.chain.priors import make_priors
@@ -30,6 +31,8 @@ from polyaurn.chain.state import (
 from polyaurn.chain.steps import AnySteps
 from polyaurn.corpus.corpus import Corpus, as_corpus
 from polyaurn.training.settings import Settings
+
+MOST_BALLS = 2e9  # of the prior, for one word: their number is drawn around it, and is below 2**31
 
 
 def sweeps(
@@ -138,6 +141,7 @@ def sweeps(
     max_iter = None if max_iter is None else settings.max_iter
     K, seed = settings.n_components, settings.random_state
     priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words, pseudo=pseudo_counts)
+    check_balls(priors, sampler)
     if pseudo_counts is not None:
         check_draws_phi("pseudo_counts", sampler)
     backend = check_device(device, sampler)
@@ -169,6 +173,16 @@ def sweeps(
                 del state, info  # frees its Phi while the next is drawn
 
     return run(start)
+
+
+def check_balls(priors: Priors, sampler: str) -> None:
+    """Reject a beta for which an urn's balls of one word, about beta times K, overflow 32 bits."""
+    K, beta = len(priors.alpha), float(priors.beta.max())
+    if SAMPLERS[sampler].law == "asymptotic" and beta * K > MOST_BALLS:
+        raise wrong(
+            "topic_word_prior", f"at most {MOST_BALLS / K:.4g} with {K:,} topics for {sampler!r}",
+            beta, "give a smaller one, or take sampler='partially-collapsed'",
+        )  # fmt: skip
 
 
 def _first_state(
