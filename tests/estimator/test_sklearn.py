@@ -219,8 +219,8 @@ def test_a_grid_of_numpy_integers():
     X = np.random.default_rng(0).poisson(1.0, (40, 12))
     grid = {
         "n_components": np.arange(2, 4), "max_iter": np.arange(3, 7, 3),
-        "phi_refreshes": np.arange(1, 3), "evaluate_every": np.arange(1), "learn_priors_every": np.arange(2),
-        "random_state": np.arange(1), "n_jobs": np.arange(1, 2),
+        "phi_refreshes": np.arange(1, 3), "evaluate_every": np.arange(1),
+        "learn_priors_every": np.arange(2), "random_state": np.arange(1), "n_jobs": np.arange(1, 2),
     }  # fmt: skip
     search = GridSearchCV(LDA(verbose=False), grid, cv=2, error_score="raise").fit(X)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
