@@ -2,8 +2,12 @@
 
 import doctest
 import importlib
+import inspect
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,3 +70,54 @@ def test_links_and_pictures_of_the_pages_exist():
     for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def public_names():
+    """Yield what the package offers: where it is defined, and under which public name."""
+    for name in polyaurn.__all__:
+        found = getattr(polyaurn, name)
+        if inspect.ismodule(found):
+            for inner in getattr(found, "__all__", defined_in(found)):
+                yield f"polyaurn.{name}.{inner}", getattr(found, inner)
+        elif name != "__version__":
+            yield f"polyaurn.{name}", found
+
+
+def defined_in(module):
+    return [
+        name
+        for name, found in vars(module).items()
+        if not name.startswith("_") and getattr(found, "__module__", "") == module.__name__
+    ]
+
+
+def test_every_public_name_is_in_the_reference(tmp_path):
+    """The page is built, so that methods which a class inherits are seen too."""
+    pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed")
+    site = tmp_path / "site"
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)],
+        cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    page = (site / "reference" / "python.html").read_text(encoding="utf-8")
+    there = set(re.findall(r'id="(polyaurn\.[\w.]+)"', page))
+    missing = []
+    for name, found in public_names():
+        home = f"{found.__module__}.{found.__qualname__}"
+        members = [
+            f"{home}.{member}"
+            for member in (dir(found) if inspect.isclass(found) else [])
+            if not member.startswith("_") and from_here(found, member)
+        ]
+        missing += [(name, path) for path in (home, *members) if path not in there]
+    assert not missing
+
+
+def from_here(kind, member):
+    """Return whether a method or property was written in this package."""
+    home = next(base for base in kind.__mro__ if member in vars(base))
+    found = vars(home)[member]
+    written = isinstance(found, property | classmethod | staticmethod) or inspect.isfunction(found)
+    return written and home.__module__.startswith("polyaurn.")

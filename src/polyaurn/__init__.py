@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from polyaurn.evaluate import posterior as posterior
     from polyaurn.model.model import TopicModel
     from polyaurn.model.storage import load
+    from polyaurn.model.topic_map import topic_map
     from polyaurn.pages.report import write_report
     from polyaurn.studies.compare import compare
     from polyaurn.studies.topic_grid import topic_grid
@@ -43,6 +44,7 @@ _HOME = {
     "read_corpus": "polyaurn.corpus.readers",
     "sweeps": "polyaurn.training.sweeps",
     "topic_grid": "polyaurn.studies.topic_grid",
+    "topic_map": "polyaurn.model.topic_map",
     "write_report": "polyaurn.pages.report",
 }
 _MODULES = {
@@ -76,6 +78,7 @@ __all__ = [
     "read_corpus",
     "sweeps",
     "topic_grid",
+    "topic_map",
     "write_report",
 ]
 

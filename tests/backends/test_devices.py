@@ -37,6 +37,11 @@ SETTINGS = {
 }
 
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::polyaurn.base.errors.UnfinishedStartWarning"  # runs are stopped early on purpose
+)
+
+
 @pytest.fixture
 def gpu(monkeypatch):
     return installed(monkeypatch)
@@ -262,7 +267,7 @@ def test_a_grid_goes_on_elsewhere(gpu, corpus, tmp_path):
         polyaurn.topic_grid(corpus, [2, 3], 1, out=tmp_path / "a", device="gpu", **options)
     found = polyaurn.topic_grid(corpus, [2, 3], 1, out=tmp_path / "a", **options)
     whole = polyaurn.topic_grid(corpus, [2, 3], 1, out=tmp_path / "b", **options)
-    for score in ("held_out", "completion", "coherence"):
+    for score in ("held_out", "completion", "coherence_npmi"):
         assert [c[score] for c in found["cells"]] == [c[score] for c in whole["cells"]]
 
 
@@ -376,6 +381,18 @@ def test_small_grids_are_no_matter_for_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert guarded(draw_phi)(5) == 5
+        with BACKENDS["gpu"].failures():  # where new documents are inferred and scored
+            assert draw_phi(5) == 5
+
+
+def test_other_warnings_of_a_device_are_shown():
+    def draw_phi():
+        warnings.warn("Host array used in CUDA kernel will incur copy overhead", stacklevel=2)
+
+    with pytest.warns(UserWarning, match="copy overhead"):
+        guarded(draw_phi)()
+    with pytest.warns(UserWarning, match="copy overhead"), BACKENDS["gpu"].failures():
+        draw_phi()
 
 
 # At the command line

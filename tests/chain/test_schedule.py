@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from polyaurn import LDA, Corpus, InputError, datasets, sweeps
+from polyaurn import LDA, Corpus, InputError, TopicModel, datasets, load, sweeps
 from polyaurn.backends.cpu import layout
 from polyaurn.backends.reference import REFERENCES
 from polyaurn.backends.registry import load_steps
+from polyaurn.base.errors import UnfinishedStartWarning
 from polyaurn.base.threads import Workers
 from polyaurn.chain.loop import sweep
 from polyaurn.chain.priors import make_priors
@@ -113,6 +114,44 @@ def test_a_smooth_start_keeps_the_target_and_reports_the_log_posterior_of_the_mo
     assert infos[0].log_posterior == log_posterior(small, states[0], priors, ONE)
 
 
+def test_a_state_knows_whether_it_is_smooth_and_is_never_smoothed_again(small):
+    states = [state for state, _ in sweeps(small, 3, max_iter=30)]
+    assert [state.smooth for state in states] == [True] * 10 + [False] * 20
+    longer = list(sweeps(small, 3, max_iter=300, start=states[-1]))
+    assert {info.phase for _, info in longer} == {"full"}
+    early = [info.phase for _, info in sweeps(small, 3, max_iter=60, start=states[4])]
+    assert early == ["smooth"] * 15 + ["full"] * 40
+
+
+@pytest.mark.parametrize("warm_start", ["auto", "smooth"])
+def test_a_chain_that_stops_in_its_smooth_start_says_so(small, tmp_path, warm_start):
+    options = {"max_iter": 60, "warm_start": warm_start, "verbose": False}
+    lda = LDA(3, callbacks=lambda state, info: info.sweep == 20, **options)
+    with pytest.warns(UnfinishedStartWarning, match=r"after sweep 20 \(smooth\): topics"):
+        lda.fit(small)
+    lda.save(tmp_path / "m")
+    assert load(tmp_path / "m").parameters["stopped_in"] == "smooth"
+    lda.callbacks = lambda state, info: info.sweep == 21
+    assert "stopped_in" not in lda.fit(small).model_.parameters
+
+
+def test_an_interrupted_chain_says_that_it_was_in_its_smooth_start(small):
+    def interrupt(state, info):
+        raise KeyboardInterrupt
+
+    lda = LDA(3, max_iter=60, callbacks=interrupt, verbose=False)
+    stopped = pytest.warns(UnfinishedStartWarning, match="after sweep 1 ")
+    with stopped, pytest.raises(KeyboardInterrupt):
+        lda.fit(small)
+    assert lda.model_.parameters["stopped_in"] == "smooth"
+
+
+def test_a_model_of_a_smooth_state_is_marked(small):
+    for state, info in sweeps(small, 3, max_iter=60):
+        facts = TopicModel.from_state(small, state, state.priors).parameters
+        assert facts.get("stopped_in") == ("smooth" if info.phase == "smooth" else None)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -141,7 +180,10 @@ def test_a_trace_says_the_phase_and_stopping_early_leaves_no_token_without_topic
         seen.append(info)
         return info.sweep == 10
 
-    lda = LDA(4, warm_start="grow", callbacks=stop, verbose=False).fit(corpus)
+    lda = LDA(4, warm_start="grow", callbacks=stop, verbose=False)
+    with pytest.warns(UnfinishedStartWarning, match="got theirs in one more sweep"):
+        lda.fit(corpus)
+    assert lda.model_.parameters["stopped_in"] == "grow 2/64"
     assert [r["phase"] for r in lda.trace_] == ["grow 1/64"] * 8 + ["grow 2/64"] * 2
     assert all(info.log_posterior is None for info in seen)
     assert lda.assignments_.max() < 4

@@ -11,6 +11,7 @@ import pytest
 
 from polyaurn import load
 from polyaurn.cli import app as cli
+from polyaurn.training.signals import StopOnSignal
 
 
 def test_train_topics_info(run, texts, tmp_path):
@@ -240,6 +241,19 @@ def test_an_interruption_before_the_first_sweep_says_so(run, texts, monkeypatch)
     code, _, err = run("train", texts, "--out", "m")
     assert code == cli.INTERRUPTED
     assert "nothing was written" in err
+
+
+def test_a_run_stopped_in_its_smooth_start_says_so(run, texts, monkeypatch):
+    class StoppedAtOnce(StopOnSignal):
+        def __enter__(self):
+            self.asked = True
+            return self
+
+    monkeypatch.setattr("polyaurn.training.signals.StopOnSignal", StoppedAtOnce)
+    code, _, err = run("train", texts, "-k", 2, "--sweeps", 30, "--min-count", 1, "--out", "m")
+    assert code == cli.INTERRUPTED
+    assert "Note: The chain ended inside its warm start, after sweep 1 (smooth)" in err
+    assert load("m").parameters["stopped_in"] == "smooth"
 
 
 def shell(*arguments, **options):

@@ -1,11 +1,12 @@
 """The commands export and import-model."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
 
-from polyaurn import load
+from polyaurn import LDA, Corpus, load
 
 TEXTS = ["cat dog cat bird", "dog cat bird dog", "planet star moon", "star moon planet star"] * 10
 
@@ -69,7 +70,7 @@ def test_there_and_back(run, model, tmp_path):
     [
         (
             ("--to", "word", "--out", "a"),
-            "'--to' option must be one of 'mallet', 'ldac', 'csv', 'parquet'",
+            "'--to' option must be one of 'mallet', 'ldac', 'gensim', 'pyldavis', 'csv', 'parquet'",
         ),
         (("--to", "csv", "--out", "a.parquet"), "must end in .csv"),
         (("--to", "parquet", "--out", "a.csv"), "must end in .parquet"),
@@ -83,6 +84,11 @@ def test_there_and_back(run, model, tmp_path):
         (("--to", "ldac", "--out", "a.beta", "--corpus", "texts.txt"), "is for mallet"),
         (("--to", "csv", "--out", "a.csv", "--min-count", 3), "'--min-count' option is for mallet"),
         (("--to", "csv", "--out", "a.csv", "--flatten-priors"), "is for mallet and ldac"),
+        (("--to", "gensim", "--out", "a", "--flatten-priors"), "is for mallet and ldac"),
+        (("--to", "gensim", "--out", "a", "--corpus", "texts.txt"), "is for mallet and pyldavis"),
+        (("--to", "parquet", "--out", "a.parquet", "--escape-formulas"), "is for csv"),
+        (("--to", "pyldavis", "--out", "a.html"), "'--corpus' option must be given for pyldavis"),
+        (("--to", "pyldavis", "--out", "a.txt", "--corpus", "texts.txt"), ".html or .json"),
         (("--to", "mallet", "--out", "a"), "'--corpus' option must be given"),
         (
             ("--to", "mallet", "--out", "a", "--corpus", "texts.txt", "--min-count", 25, "-q"),
@@ -97,6 +103,62 @@ def test_export_refuses(run, model, tmp_path, arguments, message):
     assert message in err
     assert err.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_gensim_opens_what_is_written_for_it(run, model, tmp_path):
+    gensim = pytest.importorskip("gensim", reason="gensim is not installed")
+    code, _, err = run("export", "model", "--to", "gensim", "--out", "lda")
+    assert (code, "written to lda" in err) == (0, True)
+    theirs = gensim.models.LdaModel.load(str(tmp_path / "lda"))
+    mass = model.topic_word_counts.toarray() + model.priors.beta
+    assert np.allclose(theirs.get_topics(), mass / mass.sum(axis=1, keepdims=True))
+    assert [theirs.id2word[v] for v in range(len(model.vocab))] == list(model.vocab)
+    written = {path.name for path in tmp_path.iterdir()} - {"texts.txt", "model"}
+    assert written == {name for name in written if name.startswith("lda")}
+    for name in written:
+        (tmp_path / name).unlink()
+    (tmp_path / "lda.state").write_text("mine")
+    code, _, err = run("export", "model", "--to", "gensim", "--out", "lda")
+    assert (code, "'lda.state' is there already" in err) == (2, True)
+    assert (tmp_path / "lda.state").read_text() == "mine"
+    assert not (tmp_path / "lda").exists()
+    assert run("export", "model", "--to", "gensim", "--out", "lda", "--force", "-q")[0] == 0
+    assert gensim.models.LdaModel.load(str(tmp_path / "lda")).num_topics == 2
+
+
+def test_a_page_of_pyldavis(run, tmp_path):
+    pytest.importorskip("pyLDAvis", reason="pyLDAvis is not installed")
+    texts = ["cat dog", "dog bird cat", "planet star", "star moon", "bat ball", "ball goal"] * 6
+    (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n")
+    assert run("train", "texts.txt", "-k", 3, "--sweeps", 40, "--out", "model", "-q")[0] == 0
+    for name in ("page.html", "page.json"):
+        code, _, err = run(
+            "export", "model", "--to", "pyldavis", "--corpus", "texts.txt", "--out", name
+        )
+        assert (code, f"written to {name}" in err) == (0, True)
+    assert "<script" in (tmp_path / "page.html").read_text()
+    data = json.loads((tmp_path / "page.json").read_text())
+    shares = load(tmp_path / "model").topic_sizes
+    assert data["mdsDat"]["topics"] == [0, 1, 2]
+    assert np.argsort(data["mdsDat"]["Freq"]).tolist() == np.argsort(shares).tolist()
+
+
+def test_formulas_are_escaped_when_asked(run, tmp_path):
+    words = ['=HYPERLINK("x")', "+1", "-2", "@sum", "'quoted", "plain", "a=b"]
+    corpus = Corpus.from_matrix(np.full((3, 7), 2), words, doc_names=["=1+1", "-x", "plain"])
+    LDA(2, max_iter=5, verbose=False).fit(corpus).save(tmp_path / "m")
+    for more, escaped in (((), False), (("--escape-formulas",), True)):
+        for table, column, names in (
+            ("topics", "word", words),
+            ("documents", "document", corpus.doc_names),
+        ):
+            options = ("--table", table, "--out", "a.csv", "--force", "-q", *more)
+            assert run("export", "m", "--to", "csv", *options)[0] == 0
+            with (tmp_path / "a.csv").open(newline="") as file:
+                found = {row[column] for row in csv.DictReader(file)}
+            begin = ("=", "+", "-", "@")
+            expected = {f"'{n}" if escaped and n.startswith(begin) else n for n in names}
+            assert found == expected
 
 
 @pytest.mark.parametrize(

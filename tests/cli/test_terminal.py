@@ -6,9 +6,10 @@ import struct
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from polyaurn import LDA
+from polyaurn import LDA, Corpus
 
 pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
 TEXTS = [
@@ -85,3 +86,19 @@ def test_bars_show_steps_and_time_left(folder):
     assert "Mixtures of 24 documents" in shown
     shown = at_terminal(folder, 80, "infer", "m", "texts.txt", "--out", out, "--force", "--quiet")
     assert plain(shown).strip() == ""
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_words_of_a_stranger_cannot_steer_the_terminal(run, tmp_path, arguments):
+    words = ["\x1b]0;owned\x07", "\x9b2J", "\u202eevil", "plain"]
+    corpus = Corpus.from_matrix(np.full((3, 4), 2), words)
+    model = LDA(2, max_iter=5, verbose=False).fit(corpus).model_
+    model.label_topics({0: "\x1b[31mred"}).save(tmp_path / "m")
+    shown = plain(at_terminal(tmp_path, 80, "topics", "m", *arguments))
+    assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(shown)
+    assert "evil" in shown
+    code, out, _ = run("topics", "m", *arguments)
+    assert code == 0
+    assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(out)
+    assert "plain" in out
+    assert "evil" in out

@@ -91,7 +91,8 @@ def test_callbacks_see_every_sweep_and_may_stop():
     def watch(state, info):
         seen.append((state.sweep, info.sweep))
 
-    lda = LDA(2, max_iter=50, callbacks=[watch, lambda state, info: info.sweep == 5]).fit(TEXTS)
+    several = [watch, lambda state, info: info.sweep == 5]
+    lda = LDA(2, max_iter=50, warm_start="random", callbacks=several).fit(TEXTS)
     assert seen == [(i, i) for i in range(1, 6)]
     assert lda.n_iter_ == 5
     assert LDA(2, max_iter=3, callbacks=watch).fit(TEXTS).n_iter_ == 3
@@ -216,3 +217,17 @@ def test_save_and_load(fitted, tmp_path):
     again = load(tmp_path / "m")
     assert again.topics() == fitted.topics()
     assert again.assignments.tobytes() == fitted.assignments_.tobytes()
+
+
+@pytest.mark.parametrize("sampler", ["polya-urn", "polya-urn-mh"])
+@pytest.mark.parametrize("beta", [1e9, 1e12, [0.1] * 5 + [2e9]])
+def test_a_beta_whose_balls_overflow_is_rejected(sampler, beta, tmp_path):
+    """Above 2**31 balls of a word their number wraps around: an error of NumPy, or a wrong Phi."""
+    options = {"topic_word_prior": beta, "sampler": sampler}
+    message = r"'topic_word_prior' parameter must be at most 5e\+08 with 4 topics for 'polya-urn"
+    with pytest.raises(InputError, match=message):
+        LDA(4, max_iter=1, checkpoint=tmp_path / "m", **options).fit(TEXTS)
+    assert not (tmp_path / "m").exists()
+    with pytest.raises(InputError, match=message):
+        sweeps(TEXTS, 4, **options)
+    LDA(4, max_iter=1, topic_word_prior=beta, sampler="partially-collapsed").fit(TEXTS)

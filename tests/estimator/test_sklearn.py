@@ -212,3 +212,18 @@ def test_words_of_a_bare_matrix_can_be_named():
     assert named.topic_word_counts is lda.model_.topic_word_counts
     with pytest.raises(InputError, match="'words' parameter must name 5 words"):
         lda.model_.with_words(["cat"])
+
+
+def test_a_grid_of_numpy_integers():
+    """`np.arange` is how grids are written; no fit of the search may fail."""
+    X = np.random.default_rng(0).poisson(1.0, (40, 12))
+    grid = {
+        "n_components": np.arange(2, 4), "max_iter": np.arange(3, 7, 3),
+        "phi_refreshes": np.arange(1, 3), "evaluate_every": np.arange(1),
+        "learn_priors_every": np.arange(2), "random_state": np.arange(1), "n_jobs": np.arange(1, 2),
+    }  # fmt: skip
+    search = GridSearchCV(LDA(verbose=False), grid, cv=2, error_score="raise").fit(X)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    light = {"mh_steps": np.arange(1, 3)}
+    GridSearchCV(LDA(2, sampler="light", max_iter=3, verbose=False), light, cv=2,
+                 error_score="raise").fit(X)  # fmt: skip

@@ -200,6 +200,6 @@ def test_topic_diagnostics_by_hand():
     assert found["uniform_distance"][:2] == pytest.approx([uniform, np.log(3)])
     for name in ("document_entropy", "corpus_distance", "uniform_distance", "exclusivity"):
         assert np.isnan(found[name][2])
-    assert found["coherence"][0] == pytest.approx(np.log((2 + 1) / 2))
-    assert "coherence" not in topic_diagnostics(model)
+    assert found["coherence_mimno"][0] == pytest.approx(np.log((2 + 1) / 2))
+    assert "coherence_mimno" not in topic_diagnostics(model)
     assert diversity(model.topics(2)) == 1.0

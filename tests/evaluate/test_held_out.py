@@ -11,6 +11,7 @@ from polyaurn import LDA, Corpus, InputError, TopicModel, datasets
 from polyaurn.chain.priors import make_priors
 from polyaurn.corpus.known_words import in_words_of
 from polyaurn.evaluate import document_completion, held_out, left_to_right
+from polyaurn.evaluate.held_out import HeldOut
 from support.faults import plant
 
 
@@ -100,6 +101,29 @@ def test_the_error_is_that_of_other_seeds():
     said = np.sqrt(np.mean([run.error**2 for run in runs], axis=0))
     assert (np.abs(np.log(said / spread)) < 0.25).all()  # 5 standard errors of a spread of 200
     assert np.isnan(left_to_right(model, corpus, 1).error).all()
+
+
+def test_errors_of_copies_add_up_as_the_spread_over_seeds_does():
+    """Copies of a document share their draws, so that errors add; others add as squares."""
+    model = tiny_model(3, 4, seed=5)
+    twice, once = [0, 0, 1, 2, 3, 3], [1, 1, 2, 2, 3]
+    corpus = corpus_of([twice] * 100 + [once], 4)
+    runs = [left_to_right(model, corpus, 20, random_state=seed) for seed in range(200)]
+    for kind in ("total", "per_token"):
+        spread = np.std([getattr(run, kind) for run in runs], ddof=1)
+        said = np.sqrt(np.mean([getattr(run, f"{kind}_error") ** 2 for run in runs]))
+        assert abs(np.log(said / spread)) < 0.25, kind
+    assert runs[0].first_copy.tolist() == [0] * 100 + [100]
+
+
+def test_errors_add_up_by_hand():
+    numbers = (np.zeros(4), np.array([3.0, 4.0, 3.0, 0.0]), np.array([2, 5, 2, 1]), np.zeros(4))
+    assert HeldOut(*numbers).total_error == pytest.approx(np.sqrt(34))
+    copies = HeldOut(*numbers, first_copy=np.array([0, 1, 0, 3]))
+    assert copies.total_error == pytest.approx(np.sqrt(6**2 + 4**2))
+    assert copies.per_token_error == pytest.approx(np.sqrt(52) / 10)
+    unknown = HeldOut(*numbers[:1], np.full(4, np.nan), *numbers[2:], np.arange(4))
+    assert np.isnan(unknown.total_error)
 
 
 def test_mixtures_are_the_enumerated_posterior_means():

@@ -30,6 +30,8 @@ def check(model, table, groups):
     share, tokens = by_hand(model, groups)
     assert np.allclose(table["share"], share, rtol=1e-12)
     assert np.array_equal(table["tokens"], tokens)
+    of_group = np.repeat(np.add.reduceat(tokens, np.arange(0, len(tokens), 3)), 3)
+    assert np.allclose(table["token_share"], tokens / of_group, rtol=1e-12)
     assert np.allclose(np.add.reduceat(table["share"], np.arange(0, len(share), 3)), 1.0)
     assert table["topic"].tolist() == [0, 1, 2] * len(groups)
     assert table["documents"].tolist() == [len(group) for group in groups for _ in range(3)]
@@ -103,6 +105,33 @@ def test_dates(model):
     midnight = dt.datetime(2024, 1, 1, 0, 30, tzinfo=zone)  # still 2023 in UTC
     table = model.topics_over_time([midnight] * 6, "year", as_frame=False)
     assert table["time"][0] == np.datetime64("2023-01-01")
+
+
+def test_weeks_begin_on_mondays(model):
+    days = ["2024-01-01", "2024-01-07", "2024-01-08", "2023-12-31", "1969-12-28", "1969-12-29"]
+    table = model.topics_over_time(days, "week", topics=[0], as_frame=False)
+    starts = ["1969-12-22", "1969-12-29", "2023-12-25", "2024-01-01", "2024-01-08"]
+    assert table["time"].tolist() == np.array(starts, "M8[us]").tolist()
+    assert table["documents"].tolist() == [1, 0, 1, 2, 1]  # the last document has no words
+    assert {time.weekday() for time in table["time"].tolist()} == {0}
+
+
+def test_a_plot_and_the_report_have_the_shares_of_the_table(model):
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot as plt
+
+    from polyaurn.pages.report.dates import over_time, parse_dates
+    from polyaurn.plots import plot_over_time
+
+    years = [2001, 2000, 2001, 2000, 2000, 2000]
+    table = model.topics_over_time(years, topics=[1, 2], as_frame=False)["share"].reshape(2, 2)
+    drawn = [line.get_ydata() for line in plot_over_time(model, years, [1, 2]).lines]
+    plt.close("all")
+    assert np.allclose(np.array(drawn).T, table, rtol=1e-12)
+    told = over_time(model, parse_dates(map(str, years), 6, "dates, number"), np.array([1, 2]))
+    assert np.allclose(np.array(told["share"]).T, table, atol=1e-5)
+    lengths = model.doc_topic_counts.sum(axis=1)
+    assert len(set(lengths[:5].ravel().tolist()[0])) > 1  # else both kinds of share are the same
 
 
 def test_a_span_without_documents_and_missing_times(model):

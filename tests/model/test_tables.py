@@ -68,9 +68,10 @@ def test_topic_info(hand):
     assert table["label"] == ["moon, crew, moon crew", "goal, team", "(no words)", "moon, orbit"]
     assert table["exclusivity"][1] == 1.0
     assert np.isnan(table["exclusivity"][2])
-    assert np.isnan(table["coherence"][2])
-    assert table["coherence"][1] == pytest.approx(np.log((1 + 1) / 1))  # together, and goal alone
-    assert "coherence" not in model.topic_info(as_frame=False)
+    assert np.isnan(table["coherence_mimno"][2])
+    together, goal = 1, 1
+    assert table["coherence_mimno"][1] == pytest.approx(np.log((together + 1) / goal))
+    assert "coherence_mimno" not in model.topic_info(as_frame=False)
     with pytest.raises(InputError, match="'corpus' parameter must be a Corpus"):
         model.topic_info("corpus.txt")
 
@@ -78,7 +79,7 @@ def test_topic_info(hand):
 def test_an_estimator_has_its_corpus_at_hand(trained):
     table = trained.topic_info(as_frame=False)
     again = trained.model_.topic_info(trained.corpus_, as_frame=False)
-    assert np.array_equal(table["coherence"], again["coherence"])
+    assert np.array_equal(table["coherence_mimno"], again["coherence_mimno"])
     with pytest.raises(ValueError, match="call fit first"):
         LDA(2).topic_info()
 
@@ -138,7 +139,7 @@ def test_find_topics(hand):
     p = word_probabilities(model)[:, [2, 4]]
     assert np.allclose(table["probability"], np.sqrt(p.prod(axis=1))[[3, 0]])
     joint = p.prod(axis=1)[[3, 0]] * [2, 6]
-    assert np.allclose(table["share"], joint / joint.sum())
+    assert np.allclose(table["topic_probability"], joint / joint.sum())
     assert table["words"] == ["moon 1, orbit 1", "moon 3, orbit 1"]
     with pytest.warns(UserWarning, match="does not know 'the', 'comet', 'and'; left out"):
         warned = model.find_topics("The comet and the Moon", n=1, as_frame=False)

@@ -1,10 +1,13 @@
 """The map of topics: where circles are, and that they are the same again."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
-from polyaurn import LDA, datasets
+import polyaurn
+from polyaurn import LDA, Corpus, InputError, datasets
 from polyaurn.model.topic_map import ASPECT, SMALLEST, areas_by_tokens, place_topics
+from polyaurn.pages.report.data import gather
 
 
 def place(model):
@@ -58,3 +61,23 @@ def test_areas_are_tokens_and_never_larger_than_on_the_map():
         free = radius > SMALLEST
         area = radius[free] ** 2
         assert np.allclose(area / area[0], sizes[free] / sizes[free][0])
+
+
+def test_the_map_of_a_model_is_that_of_the_report():
+    corpus = datasets.generate(n_documents=60, n_words=80, n_topics=4, random_state=1)
+    lda = LDA(4, max_iter=20, verbose=False).fit(corpus)
+    placed = polyaurn.topic_map(lda)
+    shown = gather(lda)["map"]
+    assert np.allclose(placed.x, shown["x"], atol=1e-3)
+    assert np.allclose(placed.y, shown["y"], atol=1e-3)
+    with pytest.raises(InputError, match="'n_nearest' parameter"):
+        polyaurn.topic_map(lda, n_nearest=0)
+    with pytest.raises(InputError, match="a TopicModel or a trained LDA"):
+        polyaurn.topic_map("model")
+
+
+def test_too_many_topics_for_a_map(monkeypatch):
+    lda = LDA(3, max_iter=2, verbose=False).fit(Corpus.from_matrix([[2, 1], [1, 2]]))
+    monkeypatch.setattr("polyaurn.model.topic_map.MOST_TOPICS", 2)
+    with pytest.raises(InputError, match="at most 2 topics"):
+        polyaurn.topic_map(lda)

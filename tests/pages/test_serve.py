@@ -31,8 +31,9 @@ def server():
         thread.join()
 
 
-def ask(server, method="GET", path="/", body=None, **headers):
-    """Send a request; return status, headers and body."""
+def ask(server, method="GET", path="/", body=None, *, query=None, **headers):
+    """Send a request, with the token unless another query is given; return what came."""
+    path += f"?token={server.token}" if query is None else query
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body, given)
@@ -48,7 +49,7 @@ def infer(server, body, **headers):
 
 def test_it_listens_on_loopback_only(server):
     assert server.server_address[0] == "127.0.0.1"
-    assert server.url == f"http://127.0.0.1:{server.port}/"
+    assert server.url == f"http://127.0.0.1:{server.port}/?token={server.token}"
     outward = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         outward.connect(("192.0.2.1", 9))  # sends nothing; finds the machine's own address
@@ -105,13 +106,37 @@ def test_a_text_of_unknown_words_is_rejected(server):
 
 
 @pytest.mark.parametrize(
-    "path", ["/index.html", "/../pyproject.toml", "/%2e%2e/etc/passwd", "/?a", "/infer", "*"]
+    "path", ["/index.html", "/../pyproject.toml", "/%2e%2e/etc/passwd", "/a", "/infer", "*"]
 )
 def test_there_are_no_other_routes(server, path):
     status, headers, content = ask(server, "GET", path)
     assert status == 404
     assert "only the page" in json.loads(content)["error"]
     assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("query", ["", "?", "?token=", "?token=a", "?a", "?token={token}a"])
+def test_nothing_is_answered_without_the_token(server, query):
+    """Another user of the machine can reach the port."""
+    query = query.format(token=server.token)
+    text = json.dumps({"text": "cat"})
+    for found in (
+        ask(server, query=query),
+        ask(server, path="/elsewhere", query=query),
+        ask(server, "POST", "/infer", text, query=query, Content_Type="application/json"),
+    ):
+        status, _, content = found
+        assert status == 403
+        assert "must have the token" in json.loads(content)["error"]
+        assert server.token not in content.decode()
+
+
+def test_a_token_is_new_each_time_and_told_to_no_stranger(server):
+    with Server(server.model, "") as other:
+        assert other.token != server.token
+        assert len(other.token) >= 32
+    assert server.token not in ask(server, query="", Host="evil.example")[2].decode()
+    assert server.token not in ask(server)[2].decode()
 
 
 def test_only_get_and_post_are_answered(server):
@@ -160,7 +185,7 @@ def test_localhost_is_a_name_of_this_machine(server):
 def test_pages_of_other_sites_are_rejected(server):
     assert infer(server, '{"text": "cat"}', Origin="http://evil.example")[0] == 403
     assert infer(server, '{"text": "cat"}', Origin="null")[0] == 403
-    assert infer(server, '{"text": "cat"}', Origin=server.url.rstrip("/"))[0] == 200
+    assert infer(server, '{"text": "cat"}', Origin=server.url.partition("/?")[0])[0] == 200
     form = ask(server, "POST", "/infer", '{"text": "cat"}', Content_Type="text/plain")
     assert form[0] == 415
 
@@ -184,6 +209,7 @@ def test_serve_tells_its_address(run, tmp_path, monkeypatch):
     monkeypatch.setattr(Server, "serve_forever", interrupted)
     code, out, err = run("serve", "m", "--port", 0, "--corpus", "texts.txt")
     assert (code, out[:17]) == (0, "http://127.0.0.1:")
+    assert "/?token=" in out
     assert "Ctrl-C ends" in err
     assert b'"bag":[[' in pages[0]
 
@@ -209,7 +235,7 @@ def test_serve_on_the_command_line_ends_when_it_is_told(tmp_path, number):
         url = process.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:")
         connection = http.client.HTTPConnection(url.split("/")[2], timeout=30)
-        connection.request("GET", "/")
+        connection.request("GET", url[url.index("/?") :])
         assert connection.getresponse().read().startswith(b"<!DOCTYPE html>")
         process.send_signal(number)
         _, err = process.communicate(timeout=60)

@@ -45,8 +45,8 @@ def test_each_sampler_has_its_time_and_is_measured(compared, small):
         assert found["sweeps"] == found["points"][-1]["sweep"]
         assert found["tokens_per_second"] > 0
         assert found["peak_bytes"] > small.word.nbytes
-        assert len(found["coherence"]) == 4
-        assert max(found["coherence"]) <= 10 * 9 / 2 * np.log(2)
+        assert len(found["coherence_mimno"]) == 4
+        assert max(found["coherence_mimno"]) <= 10 * 9 / 2 * np.log(2)
         assert 0 < found["diversity"] <= 1
         assert (found["acceptance"] is None) == (name != "polya-urn-mh")
         assert all(set(topic) <= set(small.vocab) for topic in found["topics"])

@@ -58,7 +58,7 @@ def test_each_cell_is_the_model_users_would_train(whole, small):
         )
         completion = evaluate.document_completion(lda, test, random_state=5)
         assert cell["completion"] == completion.per_token
-        assert cell["coherence"] == pytest.approx(evaluate.coherence(lda, train).mean())
+        assert cell["coherence_npmi"] == pytest.approx(evaluate.coherence(lda, train).mean())
         assert cell["diversity"] == evaluate.diversity(lda)
 
 
@@ -186,7 +186,7 @@ def test_numbers_of_numpy_are_numbers(whole, small, tmp_path):
 def test_coherence_is_the_same_in_pieces(whole, small, tmp_path, monkeypatch):
     monkeypatch.setattr(grid, "TOPICS_AT_ONCE", 3)
     found = topic_grid(small, [4], 1, out=tmp_path, **OPTIONS)
-    assert found["cells"][0]["coherence"] == whole[0]["cells"][2]["coherence"]
+    assert found["cells"][0]["coherence_npmi"] == whole[0]["cells"][2]["coherence_npmi"]
 
 
 def test_documents_scored_are_drawn_from_those_held_out(medium):
@@ -216,14 +216,14 @@ def test_the_page_is_whole_and_works_offline(whole):
     with (folder / "sweep.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["topics"] for row in rows] == ["2", "4"]
-    assert float(rows[0]["coherence"]) == found["topics"][0]["coherence"]["mean"]
+    assert float(rows[0]["coherence_npmi"]) == found["topics"][0]["coherence_npmi"]["mean"]
     assert rows[0]["stability_spread"] == ""
 
 
 def test_the_page_says_what_is_known(whole):
     found = json.loads(json.dumps(whole[0]))
     found["best"]["held_out"] = {"topics": 4, "equal": [2]}
-    found["best"]["coherence"] = {"topics": 2, "equal": []}
+    found["best"]["coherence_npmi"] = {"topics": 2, "equal": []}
     text = render(found, "<folder>")
     assert "Highest with 4 topics, the largest number tried; within the spread" in text
     assert "between seeds, 2 cannot be distinguished from it" in text
@@ -242,7 +242,7 @@ def test_equal_is_within_the_larger_spread():
     def cells(K, *values):
         same = dict.fromkeys(("completion", "diversity", "train_seconds", "seconds"), 1.0)
         return [
-            same | {"topics": K, "seed": s, "held_out": v, "coherence": None}
+            same | {"topics": K, "seed": s, "held_out": v, "coherence_npmi": None}
             for s, v in enumerate(values)
         ]
 
@@ -253,7 +253,7 @@ def test_equal_is_within_the_larger_spread():
     assert rows[0]["held_out"] == pytest.approx({"mean": -7.9, "spread": 0.2 / np.sqrt(2)})
     found = best(rows)
     assert found["held_out"] == {"topics": 20, "equal": []}
-    assert found["coherence"] is None
+    assert found["coherence_npmi"] is None
     assert found["diversity"] == {"topics": 10, "equal": [20, 50]}
     assert found["stability"] == {"topics": 50, "equal": [10, 20]}
     wider = best(summarise(cells(10, -8.0, -7.8) + cells(20, -7.9, -7.7), lambda K, seeds: []))
@@ -349,7 +349,7 @@ def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
     cli_grid._show(whole[0])
     lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
     assert lines[0].split() == [
-        "topics", "seeds", "held-out", "completion", "coherence", "diversity", "stability",
+        "topics", "seeds", "held-out", "completion", "NPMI", "diversity", "stability",
         "seconds",
     ]  # fmt: skip
     assert [line.split()[0] for line in lines[1:]] == ["2", "4"]

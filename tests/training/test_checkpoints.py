@@ -1,6 +1,7 @@
 """Runs that go on where they stopped, to the same bytes; and runs that may not."""
 
 import json
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import polyaurn
 from polyaurn import LDA, InputError
 from polyaurn.base.errors import CheckpointWarning
 from polyaurn.chain.samplers import THREAD_FREE
+from polyaurn.chain.state import Halt
 from polyaurn.files.names import CHECKPOINTS
 from polyaurn.model.folder import TIMED
 from polyaurn.training.checkpoints import Every, read_every
@@ -20,6 +22,11 @@ SETTINGS = {
     "learning": {"learn_priors_every": 3},
     "vector priors": {"doc_topic_prior": [0.1, 0.2, 0.3, 0.4]},
 } | {name: {"sampler": name} for name in THREAD_FREE}
+
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::polyaurn.base.errors.UnfinishedStartWarning"  # runs that stop early are the subject
+)
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +92,47 @@ def test_a_finished_model_goes_on(corpus, tmp_path):
     more = lda(folder, max_iter=423, learn_priors_every=30, resume=True).fit(corpus)
     whole = lda(max_iter=423, learn_priors_every=30).fit(corpus)
     assert told(more.model_) == told(whole.model_)
+
+
+def phases(run):
+    return [(phase, len(list(same))) for phase, same in groupby(r["phase"] for r in run.trace_)]
+
+
+def test_a_longer_run_never_smooths_after_a_full_sweep(corpus, tmp_path):
+    folder = tmp_path / "m"
+    first = lda(max_iter=100).fit(corpus)
+    first.save(folder)
+    more = lda(folder, max_iter=400, resume=True).fit(corpus)
+    assert phases(more) == [("smooth", 33), ("full", 367)]
+    chain = polyaurn.sweeps(
+        corpus,
+        4,
+        random_state=7,
+        warm_start="random",
+        max_iter=400,
+        start=Halt(first.assignments_, 100),
+    )
+    assert more.assignments_.tobytes() == [state for state, _ in chain][-1].z.tobytes()
+
+
+def test_a_longer_run_that_is_killed_resumes_to_the_same_bytes(corpus, tmp_path):
+    ends = []
+    for stop in (None, 110, 150):
+        folder = tmp_path / str(stop)
+        lda(max_iter=100).fit(corpus).save(folder)
+        for callbacks in ([stop_at(stop)] if stop else []) + [None]:
+            run = lda(folder, max_iter=400, resume=True, callbacks=callbacks).fit(corpus)
+        ends.append(told(run.model_))
+    assert ends[1:] == ends[:1] * 2
+
+
+def test_a_run_stopped_in_its_smooth_start_may_become_longer(corpus, tmp_path):
+    """Sweeps so far were those of the longer run, too, so that nothing is different."""
+    folder = tmp_path / "m"
+    lda(folder, max_iter=100, callbacks=stop_at(20)).fit(corpus)
+    more = lda(folder, max_iter=200, resume=True).fit(corpus)
+    assert told(more.model_) == told(lda(max_iter=200).fit(corpus).model_)
+    assert phases(more) == [("smooth", 66), ("full", 134)]
 
 
 def test_at_most_two_checkpoints_are_kept(corpus, tmp_path):

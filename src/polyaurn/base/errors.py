@@ -33,6 +33,10 @@ class CompilationWarning(UserWarning):
     """Compiled code that cannot be kept on the disk; every process compiles it again."""
 
 
+class UnfinishedStartWarning(UserWarning):
+    """A chain that ended inside its warm start: its topics are no draw under the model's priors."""
+
+
 class SeedWarning(UserWarning):
     """Seed words, or words of an earlier model, that are not in the corpus."""
 

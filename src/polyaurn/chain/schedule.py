@@ -36,6 +36,30 @@ MOST_REFRESHES = 8
 TOKENS_PER_WORD = 40  # for each refresh: then drawing Phi costs little beside drawing topics
 
 
+FULL, SMOOTH = "full", "smooth"  # phases
+
+
+def is_smooth(phase: str) -> bool:
+    """Return whether priors were raised in a sweep of this phase."""
+    return phase.endswith(SMOOTH)
+
+
+def note_of_unfinished_start(record: dict[str, Any]) -> str:
+    """Say what the topics are of a chain whose last sweep, of this record, was not a full one."""
+    kinds = []
+    if record["phase"] != SMOOTH:
+        kinds.append(
+            "of the documents only a share had topics, and the others got theirs in one more sweep"
+        )
+    if is_smooth(record["phase"]):
+        kinds.append("topics were drawn under raised priors")
+    return (
+        f"The chain ended inside its warm start, after sweep {record['sweep']:,} "
+        f"({record['phase']}): {'; '.join(kinds)}. Resume it, run more sweeps, or begin with "
+        "warm_start='random' (--warm-start random)."
+    )
+
+
 class Plan(NamedTuple):
     """What one sweep does.
 
@@ -57,7 +81,7 @@ class Plan(NamedTuple):
     def phase(self) -> str:
         """As the trace reports it: "grow 1/64", "grow 1/64 smooth", ..., "smooth", then "full"."""
         parts = [f"grow {self.share}/{WHOLE}"] if self.share < WHOLE else []
-        return " ".join(parts + ["smooth"] * self.smooth) or "full"
+        return " ".join(parts + [SMOOTH] * self.smooth) or FULL
 
     def raised(self, given: Priors) -> Priors:
         """Return the priors of the sweep: the model's, raised in a smooth start."""
@@ -87,6 +111,14 @@ class Schedule(NamedTuple):
         if sweep < SWEEPS_PER_SHARE * len(self.shares):
             return Plan(self.shares[sweep // SWEEPS_PER_SHARE], 1, smooth)
         return Plan(WHOLE, self.refreshes, smooth)
+
+    def continued(self, sweep: int, *, smooth: bool) -> "Schedule":
+        """Return the schedule of a chain that did so many sweeps, the last of them smooth or not.
+
+        Smoothing never follows a sweep under the priors of the model, however many sweeps are
+        asked for now.
+        """
+        return self if smooth or sweep == 0 else self._replace(smooth=0)
 
 
 def make_schedule(

@@ -81,7 +81,8 @@ class State(NamedTuple):
     `share` is the share of the documents that have joined the chain, in 64ths; tokens of others
     have the topic NO_TOPIC. `parts` are the counts of parts of the documents, where Phi is drawn
     before each; they follow from `z`, and are counted again when they are missing. `priors` belong
-    to `z`: where they are learned, they were learned from it.
+    to `z`: where they are learned, they were learned from it. `smooth` says that the topics were
+    drawn under the raised priors of a smooth start, so that they are no draw under `priors`.
     """
 
     z: U16
@@ -90,6 +91,7 @@ class State(NamedTuple):
     sweep: int = 0
     share: int = WHOLE
     parts: tuple[Counts, ...] = ()
+    smooth: bool = False
 
 
 def on_host(state: State) -> State:
@@ -119,19 +121,20 @@ def to_host(held: Any) -> Any:
 class Halt(NamedTuple):
     """Where a chain stopped: the part of a State that cannot be computed again.
 
-    `priors` are those learned so far, None where they stay as given.
+    `priors` are those learned so far, None where they stay as given; `smooth` is the State's.
     """
 
     z: U16
     sweep: int
     share: int = WHOLE
     priors: Priors | None = None
+    smooth: bool = False
 
 
 def halt_of(state: State) -> Halt:
     """Return the part of a state that cannot be computed again, in the computer's memory."""
     learned = state.priors if state.priors.learned else None
-    return Halt(to_host(state.z), state.sweep, state.share, learned)
+    return Halt(to_host(state.z), state.sweep, state.share, learned, state.smooth)
 
 
 class Work(NamedTuple):
@@ -152,6 +155,11 @@ class Work(NamedTuple):
 
 class Info(NamedTuple):
     """What one sweep reports about itself; all but `phi` is the record of the trace.
+
+    `phase` is "full" for a sweep over all documents under the priors of the model. Before that a
+    chain may be in its warm start: "smooth" (under raised priors), "grow 1/64" and so on (over a
+    share of the documents), or "grow 1/64 smooth". Only topics of full sweeps are draws of the
+    chain that was asked for.
 
     `law` says what the chain converges to: "exact" (the posterior), "asymptotic" (near it for large
     counts) or "approximate". `acceptance` is the share of Metropolis-Hastings proposals that were

@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from polyaurn.cli.checks import check_settings
+from polyaurn.cli.checks import check_only_for, check_settings
 from polyaurn.cli.options import (
     INTERRUPTED,
     CorpusPath,
+    EscapeFormulas,
     Force,
     Json,
     ModelPath,
@@ -37,6 +38,7 @@ def infer(
     out: Annotated[
         Path, typer.Option(help="NAME.csv, NAME.parquet or NAME.npz.", show_default=False)
     ],
+    escape_formulas: EscapeFormulas = False,
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -54,6 +56,7 @@ def infer(
     from polyaurn.training.progress import following
 
     check_mixture_file(out, force=force)
+    check_only_for("--escape-formulas", escape_formulas, "csv", here=out.suffix == ".csv")
     options = check_settings(settings, quiet=quiet)
     loaded = load(model)
     documents = read(
@@ -61,7 +64,7 @@ def infer(
     )
     with noting_warnings(quiet=quiet), following("finding topics", show=not quiet):
         theta = loaded.transform(documents, **options)
-        write_mixtures(out, documents.doc_names, theta)
+        write_mixtures(out, documents.doc_names, theta, escape_formulas=escape_formulas)
     known = in_words_of(loaded.vocab, documents)
     said = note_of_unknown(known)
     if said and not (quiet or note_of_unknown(known, only_if_much=True)):  # else it was a warning

@@ -1,5 +1,6 @@
 """Commands that carry models to neighbours and back: export, import-model. Heavy imports wait."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,14 +9,24 @@ import typer
 from polyaurn.base.checks import check_one_of
 from polyaurn.base.errors import InputError
 from polyaurn.cli.checks import check_only_for
-from polyaurn.cli.options import READING, Force, Json, ModelPath, Quiet, reads_corpus
+from polyaurn.cli.options import (
+    READING,
+    EscapeFormulas,
+    Force,
+    Json,
+    ModelPath,
+    Quiet,
+    reads_corpus,
+)
 from polyaurn.cli.steps import as_trained, note, noting_warnings, print_json, read, size_of
 
 if TYPE_CHECKING:
     from polyaurn.model.model import TopicModel
 
 OUT = "'--out' option"
-TO = ("mallet", "ldac", "csv", "parquet")
+TO = ("mallet", "ldac", "gensim", "pyldavis", "csv", "parquet")
+NEED_CORPUS = ("mallet", "pyldavis")
+TABULAR = ("csv", "parquet")
 FROM = ("mallet", "ldac")
 TABLES = ("topics", "documents")
 
@@ -24,19 +35,23 @@ TABLES = ("topics", "documents")
 def export(
     model: ModelPath,
     to: Annotated[
-        str, typer.Option("--to", help="mallet, ldac, csv or parquet.", show_default=False)
+        str, typer.Option("--to", help=f"{', '.join(TO[:-1])} or {TO[-1]}.", show_default=False)
     ],
     out: Annotated[
         Path,
         typer.Option(
             help="The file: for mallet any (gzipped if it ends in .gz), for ldac NAME.beta (with "
-            "NAME.other), NAME.csv or NAME.parquet.",
+            "NAME.other), for gensim any (with others beside it), for pyldavis NAME.html or "
+            "NAME.json, NAME.csv or NAME.parquet.",
             show_default=False,
         ),
     ],
     corpus: Annotated[
         Path | None,
-        typer.Option(help="For mallet: what the model was trained on, read with the same options."),
+        typer.Option(
+            help="For mallet and pyldavis: what the model was trained on, read with the same "
+            "options."
+        ),
     ] = None,
     table: Annotated[
         str | None,
@@ -47,8 +62,12 @@ def export(
     ] = None,
     flatten_priors: Annotated[
         bool,
-        typer.Option("--flatten-priors", help="Write the mean where there is room for one number."),
+        typer.Option(
+            "--flatten-priors",
+            help="For mallet and ldac: write the mean where there is room for one number.",
+        ),
     ] = False,
+    escape_formulas: EscapeFormulas = False,
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -58,52 +77,50 @@ def export(
     """Write a model for other programs.
 
     Example: polyaurn export model --to csv --out topics.csv
+
+    Example: polyaurn export model --to pyldavis --corpus reviews.csv --out page.html
     """
     from polyaurn import exchange
-    from polyaurn.exchange.ldac import check_ldac_files
-    from polyaurn.exchange.tables import check_table_file
-    from polyaurn.files.atomic import check_new_file
     from polyaurn.model.storage import load
     from polyaurn.training.progress import following
 
     check_one_of(to, "to", TO)
-    tabular = to in ("csv", "parquet")
     if table is not None:
         check_one_of(table, "table", TABLES)
-    check_only_for("--table", table is not None, "csv and parquet", here=tabular)
-    check_only_for("--corpus", corpus is not None, "mallet", here=to == "mallet")
-    for name, (_, default) in READING.items():
-        option = f"--{name.replace('_', '-')}"
-        check_only_for(option, reading[name] != default, "mallet", here=to == "mallet")
-    check_only_for("--blank", blank is not None, "mallet", here=to == "mallet")
-    check_only_for("--flatten-priors", flatten_priors, "mallet and ldac", here=not tabular)
-    if tabular:
-        if out.suffix != f".{to}":
-            raise InputError(f"The {OUT} must end in .{to}. Got '{out}' instead.")
-        check_table_file(out, force=force, what=OUT)
-    elif to == "ldac":
-        check_ldac_files(out, force=force, what=OUT)
-    else:
-        check_new_file(out, force=force, what=OUT)
-        if corpus is None:
-            raise InputError(
-                "The '--corpus' option must be given for mallet, whose states hold the tokens; "
-                "name the corpus the model was trained on, with the same reading options."
-            )
-    loaded = load(model)
-    if tabular:
-        make = exchange.document_table if table == "documents" else exchange.topic_table
-        exchange.write_table(make(loaded), out, force=force)
-    elif to == "ldac":
-        exchange.write_ldac_beta(loaded, out, flatten_priors=flatten_priors, force=force)
-    elif corpus is not None:
-        documents = read(
-            corpus,
-            as_trained(loaded, corpus, reading, model, pruned=True),
-            quiet=quiet or json,
-            bars=not quiet,
+    given = {
+        "--table": (table is not None, TABULAR),
+        "--corpus": (corpus is not None, NEED_CORPUS),
+        "--blank": (blank is not None, ("mallet",)),
+        "--flatten-priors": (flatten_priors, ("mallet", "ldac")),
+        "--escape-formulas": (escape_formulas, ("csv",)),
+    } | {
+        f"--{name.replace('_', '-')}": (reading[name] != default, NEED_CORPUS)
+        for name, (_, default) in READING.items()
+    }
+    for option, (there, formats) in given.items():
+        check_only_for(option, there, " and ".join(formats), here=to in formats)
+    _check_out(to, out, force=force)
+    if to in NEED_CORPUS and corpus is None:
+        raise InputError(
+            f"The '--corpus' option must be given for {to}, which needs the documents; name the "
+            "corpus the model was trained on, with the same reading options."
         )
-        with noting_warnings(quiet=quiet), following("writing", show=not quiet):
+    loaded = load(model)
+    documents: Any = None
+    if corpus is not None:
+        options = as_trained(loaded, corpus, reading, model, pruned=True)
+        documents = read(corpus, options, quiet=quiet or json, bars=not quiet)
+    with noting_warnings(quiet=quiet), following("writing", show=not quiet):
+        if to in TABULAR:
+            make = exchange.document_table if table == "documents" else exchange.topic_table
+            exchange.write_table(make(loaded), out, escape_formulas=escape_formulas, force=force)
+        elif to == "ldac":
+            exchange.write_ldac_beta(loaded, out, flatten_priors=flatten_priors, force=force)
+        elif to == "gensim":
+            exchange.write_gensim(loaded, out, force=force)
+        elif to == "pyldavis":
+            exchange.write_pyldavis(loaded, documents, out, force=force)
+        else:
             exchange.write_mallet_state(
                 loaded, documents, out, blank=blank, flatten_priors=flatten_priors, force=force
             )
@@ -111,6 +128,23 @@ def export(
         print_json({"file": str(out), "format": to} | _sizes(loaded))
     elif not quiet:
         note(f"{loaded!r} written to {out}")
+
+
+def _check_out(to: str, out: Path, *, force: bool) -> None:
+    """Raise, before long work, if the file cannot be written."""
+    from polyaurn.exchange.gensim import check_gensim_file
+    from polyaurn.exchange.ldac import check_ldac_files
+    from polyaurn.exchange.pyldavis import check_pyldavis_file
+    from polyaurn.exchange.tables import check_table_file
+    from polyaurn.files.atomic import check_new_file
+
+    if to in TABULAR and out.suffix != f".{to}":
+        raise InputError(f"The {OUT} must end in .{to}. Got '{out}' instead.")
+    checks: dict[str, Callable[..., Any]] = dict.fromkeys(TABULAR, check_table_file) | {
+        "ldac": check_ldac_files, "gensim": check_gensim_file, "pyldavis": check_pyldavis_file,
+        "mallet": check_new_file,
+    }  # fmt: skip
+    checks[to](out, force=force, what=OUT)
 
 
 def import_model(

@@ -116,6 +116,14 @@ Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for eac
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for machines.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file.")]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="For csv: put ' before words and names that begin with =, +, - or @. Spreadsheets run "
+        "them as formulas; use it for files with words of strangers.",
+    ),
+]
 READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and default
     "min_count": (MinCount, None),
     "max_doc_fraction": (MaxDocFraction, 1.0),

@@ -91,7 +91,10 @@ def serve(
         mix_text(loaded, loaded.vocab[0])  # compile before the first reader waits
         typer.echo(server.url)
         if not quiet:
-            note("Open this address in a browser on this machine; Ctrl-C ends.")
+            note(
+                "Open this address in a browser on this machine; its token keeps other users out. "
+                "Ctrl-C ends."
+            )
         try:
             with interrupted_by_signals():
                 server.serve_forever()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from polyaurn.base.errors import InputError
+from polyaurn.base.printable import printable, printable_json
 from polyaurn.cli.options import READING
 
 if TYPE_CHECKING:
@@ -84,7 +85,12 @@ def fit_and_save(
     import warnings
     from dataclasses import replace
 
-    from polyaurn.base.errors import CheckpointWarning, CompilationWarning, SeedWarning
+    from polyaurn.base.errors import (
+        CheckpointWarning,
+        CompilationWarning,
+        SeedWarning,
+        UnfinishedStartWarning,
+    )
     from polyaurn.estimator.lda import LDA
     from polyaurn.files.locks import locked
     from polyaurn.files.names import remove_checkpoints
@@ -100,8 +106,8 @@ def fit_and_save(
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", UserWarning)  # empty documents were noted already
-        for told in (CheckpointWarning, CompilationWarning, SeedWarning):
-            warnings.simplefilter("always", told)
+        for kind in (CheckpointWarning, CompilationWarning, SeedWarning, UnfinishedStartWarning):
+            warnings.simplefilter("always", kind)
         warnings.showwarning = lambda message, *_, **__: note(f"Note: {message}")
         if not resume:
             remove_checkpoints(folder)
@@ -241,7 +247,7 @@ def print_json(value: Any) -> None:
     """Print a value for machines."""
     import json
 
-    typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=2))
+    typer.echo(printable_json(json.dumps(_finite(value), ensure_ascii=False, indent=2)))
 
 
 def _finite(value: Any) -> Any:
@@ -255,4 +261,4 @@ def _finite(value: Any) -> Any:
 
 def note(message: str) -> None:
     """Say something to the user, on standard error."""
-    typer.echo(message, err=True)
+    typer.echo(printable(message, lines=True), err=True)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from polyaurn.base.printable import printable
+
 if TYPE_CHECKING:
     from polyaurn.model.model import TopicModel
 
@@ -25,7 +27,8 @@ def show_table(
     columns : sequence of str
         Their names. The first one is coloured.
     rows : iterable of sequence
-        Cells; whole numbers have their thousands marked at a terminal.
+        Cells; whole numbers have their thousands marked at a terminal. Control characters, as words
+        of a model may have, are written out.
     title : str, optional
         Above the table, at a terminal.
     left : sequence of str
@@ -35,7 +38,7 @@ def show_table(
     """
     if not sys.stdout.isatty():
         for row in rows:
-            typer.echo("\t".join(map(str, row)))
+            typer.echo("\t".join(printable(str(cell)) for cell in row))
         return
     from rich.console import Console
     from rich.table import Table
@@ -50,7 +53,9 @@ def show_table(
             name, justify=side, style="cyan" if i == 0 else None, overflow="fold", no_wrap=False
         )
     for row in rows:
-        cells = [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
+        cells = [
+            f"{cell:,}" if isinstance(cell, int) else printable(cell, lines=True) for cell in row
+        ]
         table.add_row(*map(Text, cells))
     Console().print(table)
 

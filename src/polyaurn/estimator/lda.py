@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyaurn.base.checks import check_whole
-from polyaurn.base.errors import DeviceError, InputError
+from polyaurn.base.errors import DeviceError, InputError, UnfinishedStartWarning
 from polyaurn.base.threads import count_threads
 from polyaurn.chain.samplers import DEFAULT_SAMPLER, SAMPLERS
+from polyaurn.chain.schedule import FULL, note_of_unfinished_start
 from polyaurn.chain.state import Info, State, halt_of, on_host
 from polyaurn.estimator.fitted import Trained
 from polyaurn.estimator.inputs import documents_to_train
@@ -99,7 +100,9 @@ class LDA(Trained):
         of threads. Corpus and parameters must be the same; `max_iter` may be larger.
     callbacks : callable or sequence of callables, optional
         Each is called after every sweep with the state and its `Info`; one that returns True
-        ends the training there. On a GPU the state lies there until the next sweep changes it:
+        ends the training there. A chain that ends before `info.phase` is "full" warns
+        (`polyaurn.base.errors.UnfinishedStartWarning`), and its model has the phase in
+        ``parameters["stopped_in"]``. On a GPU the state lies there until the next sweep changes it:
         `polyaurn.chain.state.on_host` copies it.
     verbose : bool
         Show a live line on a terminal.
@@ -115,7 +118,7 @@ class LDA(Trained):
     components_ : ndarray of float64, K by V
         Topic-word counts plus the prior; rows divided by their sums are word probabilities.
     trace_ : list of dict
-        One record a sweep: sweep, phase ("grow 1/64" and so on, then "full"), seconds,
+        One record a sweep: sweep, phase ("grow 1/64" and so on, "smooth", then "full"), seconds,
         phi_seconds, z_seconds, log_posterior (None where it was not computed), phi_nonzeros,
         tokens_per_second, work_per_token (the mean of min(topics in the document, topics of
         the word)).
@@ -275,6 +278,9 @@ class LDA(Trained):
         if state is not None:
             folder.write(state, trace)
             self._keep(run, state, trace)
+            if trace[-1]["phase"] != FULL:
+                note = note_of_unfinished_start(trace[-1])
+                warnings.warn(note, UnfinishedStartWarning, stacklevel=4)
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Train, and return the mixture of topics of each document.
@@ -411,13 +417,15 @@ class LDA(Trained):
             here = on_host(state)
         except DeviceError:  # topics can be had even where there is no memory to gather counts
             here = state_of(corpus, halt_of(state), run.priors, self.sampler, self.n_jobs)
+        phase = trace[-1]["phase"] if trace else FULL
+        facts = run.facts | ({} if phase == FULL else {"stopped_in": phase})
         here = give_all_topics(corpus, here, self.sampler, run.seed, self.n_jobs)
         self.__dict__.pop("posterior_", None)  # of an earlier training
         self.corpus_ = corpus
         self.n_iter_ = here.sweep
         self.random_state_ = run.seed
         self.model_ = TopicModel.from_state(
-            corpus, here, here.priors, trace=trace, parameters=run.facts
+            corpus, here, here.priors, trace=trace, parameters=facts
         )
 
 

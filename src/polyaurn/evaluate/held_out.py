@@ -1,6 +1,7 @@
 """How probable held-out documents are under a model: left to right, and by completion."""
 
 import math
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,12 +33,17 @@ class HeldOut(NamedTuple):
         Tokens that were scored.
     unknown : ndarray of int64
         Tokens of words unknown to the model, which were left out.
+    first_copy : ndarray of int64, optional
+        The first document with the same tokens, which may be the document itself. A score depends
+        only on a document's tokens and the seed, so copies share their draws, and their errors are
+        one error repeated. Without it, no document is taken to be a copy.
     """
 
     log_likelihood: F64
     error: F64
     tokens: I64
     unknown: I64
+    first_copy: I64 | None = None
 
     @property
     def total(self) -> float:
@@ -46,8 +52,15 @@ class HeldOut(NamedTuple):
 
     @property
     def total_error(self) -> float:
-        """Its Monte Carlo standard error; documents are independent."""
-        return math.sqrt(math.fsum(self.error**2))
+        """Its Monte Carlo standard error.
+
+        Errors of copies of one document are equal and are added; different documents have
+        independent draws, so their errors add as squares.
+        """
+        error = self.error
+        if self.first_copy is not None:
+            error = np.bincount(self.first_copy, self.error).astype(np.float64)
+        return math.sqrt(math.fsum(error**2))
 
     @property
     def per_token(self) -> float:
@@ -117,7 +130,7 @@ def left_to_right(
     fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
     with Workers(threads) as workers:
         level, error = score_documents(fitted, known, particles, seed, workers, device)
-    return HeldOut(level, error, known.tokens, known.unknown)
+    return HeldOut(level, error, known.tokens, known.unknown, _first_copies(known))
 
 
 def score_documents(
@@ -133,6 +146,14 @@ def score_documents(
             known.doc_ptr, known.word, topics, particles, key(seed, 0, Purpose.LEFT_TO_RIGHT),
             workers, on_done,
         )  # fmt: skip
+
+
+def _first_copies(known: Known) -> I64:
+    """Return the first document that has the same tokens in the same order, for each document."""
+    seen: dict[bytes, int] = {}
+    bounds = pairwise(known.doc_ptr.tolist())
+    first = [seen.setdefault(known.word[lo:hi].tobytes(), d) for d, (lo, hi) in enumerate(bounds)]
+    return np.array(first, np.int64)
 
 
 def check_particles(particles: Any) -> int:

@@ -37,7 +37,7 @@ def topic_diagnostics(model: Any, corpus: Any = None, *, n_words: int = 10) -> d
         * ``uniform_distance``: from the uniform distribution over the vocabulary.
         * ``rank_1_documents``: documents in which no topic has more tokens.
         * ``documents``: documents that have it.
-        * ``coherence``: of Mimno et al. (2011), if there is a corpus.
+        * ``coherence_mimno``: of Mimno et al. (2011), if there is a corpus.
 
         A topic without tokens has 0 in ``tokens``, ``documents``, ``rank_1_documents`` and
         ``effective_words``, and NaN elsewhere.
@@ -71,7 +71,7 @@ def topic_diagnostics(model: Any, corpus: Any = None, *, n_words: int = 10) -> d
         values[name] = np.where(used, values[name], np.nan)
     if corpus is not None:
         coherent = mimno_coherence(fitted.topics(n_words), corpus)
-        values["coherence"] = np.where(used, coherent, np.nan)
+        values["coherence_mimno"] = np.where(used, coherent, np.nan)
     return values
 
 

@@ -1,11 +1,11 @@
 """Models from and for other packages; one file per package."""
 
 from polyaurn.exchange.anndata import from_anndata, to_anndata
-from polyaurn.exchange.gensim import from_gensim, to_gensim
+from polyaurn.exchange.gensim import from_gensim, to_gensim, write_gensim
 from polyaurn.exchange.ldac import read_ldac_beta, write_ldac_beta
 from polyaurn.exchange.mallet_read import read_mallet_state
 from polyaurn.exchange.mallet_write import write_mallet_state
-from polyaurn.exchange.pyldavis import pyldavis_arguments
+from polyaurn.exchange.pyldavis import pyldavis_arguments, write_pyldavis
 from polyaurn.exchange.sklearn import from_sklearn, to_sklearn
 from polyaurn.exchange.tables import document_table, topic_table, write_table
 from polyaurn.exchange.topica import to_topica, topica_factory
@@ -24,7 +24,9 @@ __all__ = [
     "to_topica",
     "topic_table",
     "topica_factory",
+    "write_gensim",
     "write_ldac_beta",
     "write_mallet_state",
+    "write_pyldavis",
     "write_table",
 ]

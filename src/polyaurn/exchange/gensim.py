@@ -1,5 +1,7 @@
 """gensim's LdaModel: variational parameters in and out."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import numpy as np
 from polyaurn.base.errors import InputError
 from polyaurn.chain.state import check_topics
 from polyaurn.exchange.parts import take_prior_out, topics_only
+from polyaurn.files.atomic import PATH, check_new_file
 from polyaurn.model.model import TopicModel, fitted
 
 
@@ -59,14 +62,7 @@ def to_gensim(model: Any) -> Any:
         ``id2word`` is a Dictionary, so that ``lda.id2word.doc2bow(words)`` makes its input.
     """
     trained = fitted(model)
-    try:
-        from gensim.corpora import Dictionary
-        from gensim.models import LdaModel
-    except ImportError:
-        raise InputError(
-            "The function to_gensim needs the package gensim. Install it with: pip install "
-            "'polyaurn[gensim]'."
-        ) from None
+    Dictionary, LdaModel = _gensim()
     words = Dictionary()
     words.token2id = {word: v for v, word in enumerate(trained.vocab)}
     words.id2token = dict(enumerate(trained.vocab))
@@ -83,3 +79,58 @@ def to_gensim(model: Any) -> Any:
     lda.state.numdocs = len(trained.doc_names)
     lda.sync_state()
     return lda
+
+
+def write_gensim(model: Any, path: str | Path, *, force: bool = False) -> Path:
+    """Write the files of a gensim LdaModel, which ``LdaModel.load`` of gensim opens.
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        What to convert.
+    path : str or Path
+        The main file; gensim puts others beside it, such as NAME.state and NAME.id2word. They are
+        gensim's own, pickles among them.
+    force : bool
+        Replace files that are there.
+
+    Returns
+    -------
+    Path
+        The main file.
+    """
+    target = check_gensim_file(path, force=force)
+    lda = to_gensim(model)
+    try:
+        with TemporaryDirectory(dir=target.absolute().parent, prefix=".") as folder:
+            lda.save(str(Path(folder) / target.name))
+            names = sorted((p.name for p in Path(folder).iterdir()), key=len, reverse=True)
+            for name in names:
+                check_new_file(target.with_name(name), force=force)
+            for name in names:  # the main file, whose name is the shortest, last
+                (Path(folder) / name).replace(target.with_name(name))
+    except OSError as error:
+        raise InputError(
+            f"The file '{target}' cannot be written: {error.strerror or error}. Free some space or "
+            "choose another folder."
+        ) from None
+    return target
+
+
+def check_gensim_file(path: str | Path, *, force: bool, what: str = PATH) -> Path:
+    """Return a path; raise, before long work, if it cannot be written or gensim is missing."""
+    _gensim()
+    return check_new_file(path, force=force, what=what)
+
+
+def _gensim() -> tuple[Any, Any]:
+    """Return the classes that are needed of gensim."""
+    try:
+        from gensim.corpora import Dictionary
+        from gensim.models import LdaModel
+    except ImportError:
+        raise InputError(
+            "A model of gensim needs the package gensim. Install it with: pip install "
+            "'polyaurn[gensim]'."
+        ) from None
+    return Dictionary, LdaModel

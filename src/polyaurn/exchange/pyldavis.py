@@ -1,11 +1,15 @@
 """pyLDAvis: what its ``prepare`` asks for."""
 
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.known_words import in_words_of
+from polyaurn.files.atomic import PATH, check_new_file, write_text
 from polyaurn.model.checks import check_belongs
 from polyaurn.model.data import word_probabilities
 from polyaurn.model.model import fitted
@@ -49,3 +53,45 @@ def pyldavis_arguments(model: Any, corpus: Any) -> dict[str, Any]:
         "vocab": [trained.vocab[v] for v in used],
         "term_frequency": frequency[used],
     }
+
+
+def write_pyldavis(model: Any, corpus: Any, path: str | Path, *, force: bool = False) -> Path:
+    """Write the page of pyLDAvis for a model, or the data of that page.
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        A model of at least two topics.
+    corpus : Corpus
+        As in `pyldavis_arguments`.
+    path : str or Path
+        NAME.html, a page that loads its scripts from the network when it is opened, or NAME.json.
+        Topics have the model's numbers.
+    force : bool
+        Replace a file that is there.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    target = check_pyldavis_file(path, force=force)
+    import pyLDAvis
+
+    arguments = pyldavis_arguments(model, corpus)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pandas, about pyLDAvis' own code
+        found = pyLDAvis.prepare(**arguments, sort_topics=False, start_index=0, n_jobs=1)
+    page = target.suffix == ".html"
+    write_text(target, pyLDAvis.prepared_data_to_html(found) if page else found.to_json())
+    return target
+
+
+def check_pyldavis_file(path: str | Path, *, force: bool, what: str = PATH) -> Path:
+    """Return a path; raise, before long work, if it cannot be written or pyLDAvis is missing."""
+    if find_spec("pyLDAvis") is None:
+        raise InputError(
+            "Pages of pyLDAvis need the package pyLDAvis, which is not installed. Install it with: "
+            "pip install pyLDAvis."
+        )
+    return check_new_file(path, force=force, what=what, suffixes=(".html", ".json"))

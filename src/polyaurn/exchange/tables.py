@@ -19,6 +19,7 @@ from polyaurn.model.tables.words import ranked_words
 
 SUFFIXES = (".csv", ".parquet")
 MIXTURES = (*SUFFIXES, ".npz")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the begin of one
 
 
 def topic_table(model: Any, n_words: int | None = None) -> dict[str, Any]:
@@ -80,7 +81,13 @@ def document_table(model: Any) -> dict[str, Any]:
     }
 
 
-def write_table(table: dict[str, Any], path: str | Path, *, force: bool = False) -> Path:
+def write_table(
+    table: dict[str, Any],
+    path: str | Path,
+    *,
+    escape_formulas: bool = False,
+    force: bool = False,
+) -> Path:
     """Write a table.
 
     Parameters
@@ -89,6 +96,10 @@ def write_table(table: dict[str, Any], path: str | Path, *, force: bool = False)
         Columns, as `topic_table` and `document_table` return them.
     path : str or Path
         NAME.csv (UTF-8, quoted where needed, numbers in full) or NAME.parquet.
+    escape_formulas : bool
+        Put an apostrophe before words and names in a CSV file that a spreadsheet would take for a
+        formula and run: those that begin with =, +, -, @, a tab or a carriage return. Without it,
+        words are written as they are.
     force : bool
         Replace a file that is there.
 
@@ -99,7 +110,12 @@ def write_table(table: dict[str, Any], path: str | Path, *, force: bool = False)
     """
     target = check_table_file(path, force=force)
     with new_file(target) as fresh:
-        (_parquet if target.suffix == ".parquet" else _csv)(fresh, table)
+        if target.suffix == ".parquet":
+            _parquet(fresh, table)
+        else:
+            columns = [c.tolist() if isinstance(c, np.ndarray) else c for c in table.values()]
+            rows = zip(*columns, strict=True)
+            _write_rows(fresh, table, rows, escape_formulas=escape_formulas)
     return target
 
 
@@ -125,11 +141,13 @@ def need_pyarrow(path: Path, what: str) -> None:
         )
 
 
-def write_mixtures(path: Path, doc_names: Sequence[str], theta: F64) -> Path:
+def write_mixtures(
+    path: Path, doc_names: Sequence[str], theta: F64, *, escape_formulas: bool = False
+) -> Path:
     """Write mixtures, D by K, one row per document.
 
     NAME.csv and NAME.parquet are tables with the columns document, topic_0, topic_1 and so on;
-    NAME.npz has the arrays "theta" and "doc_names".
+    NAME.npz has the arrays "theta" and "doc_names". `escape_formulas` is that of `write_table`.
     """
     columns = ["document", *(f"topic_{k}" for k in range(theta.shape[1]))]
     with new_file(path) as fresh:
@@ -142,20 +160,23 @@ def write_mixtures(path: Path, doc_names: Sequence[str], theta: F64) -> Path:
         else:
             rows = tracked(zip(doc_names, theta, strict=True), "writing documents", len(theta))
             cells = ([name, *(f"{value:.6g}" for value in row)] for name, row in rows)
-            _write_rows(fresh, columns, cells)
+            _write_rows(fresh, columns, cells, escape_formulas=escape_formulas)
     return path
 
 
-def _csv(path: Path, table: dict[str, Any]) -> None:
-    columns = [c.tolist() if isinstance(c, np.ndarray) else c for c in table.values()]
-    _write_rows(path, table, zip(*columns, strict=True))
-
-
-def _write_rows(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+def _write_rows(
+    path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]], *, escape_formulas: bool
+) -> None:
+    if escape_formulas:
+        rows = ([_no_formula(cell) for cell in row] for row in rows)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
         writer.writerows(rows)
+
+
+def _no_formula(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _parquet(path: Path, table: dict[str, Any]) -> None:

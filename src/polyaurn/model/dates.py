@@ -11,6 +11,7 @@ from polyaurn.base.checks import is_whole
 from polyaurn.base.errors import InputError
 
 CALENDAR = {"year": "Y", "month": "M", "week": "W", "day": "D", "hour": "h"}
+_THURSDAY = 3  # days after Monday, the weekday of 1970-01-01
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ](.*))?)?)?")
 _MISSING = ("", "None", "NaT", "nan", "<NA>")
 _NUMBER = int | float | np.integer | np.floating
@@ -124,7 +125,7 @@ def in_bins(times: Any, bins: Any) -> tuple[I64, Any]:
         raise InputError("The 'timestamps' parameter must have a time. Got none in any document.")
     group = np.full(len(times), -1)
     if bins is None or (dated and isinstance(bins, str) and bins in CALENDAR):
-        spans = there if bins is None else there.astype(f"datetime64[{CALENDAR[bins]}]")
+        spans = there if bins is None else _begin_of_span(there, bins)
         starts, group[~missing] = np.unique(spans, return_inverse=True)
         return group, starts.astype(times.dtype)
     edges = _edges(there, bins, dated=dated)
@@ -133,6 +134,14 @@ def in_bins(times: Any, bins: Any) -> tuple[I64, Any]:
     at[(there < edges[0]) | (there > edges[-1])] = -1
     group[~missing] = at
     return group, edges[:-1]
+
+
+def _begin_of_span(times: Any, span: str) -> Any:
+    """Return when the span of each time begins, as `CALENDAR` names it; weeks begin on Monday."""
+    if span == "week":  # NumPy's weeks begin on Thursday, as 1970 did
+        days = times.astype("datetime64[D]")
+        return days - (days.astype(np.int64) + _THURSDAY) % 7
+    return times.astype(f"datetime64[{CALENDAR[span]}]")
 
 
 def _edges(there: Any, bins: Any, *, dated: bool) -> Any:

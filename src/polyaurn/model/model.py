@@ -9,6 +9,7 @@ import numpy as np
 from polyaurn.base.arrays import F64
 from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
+from polyaurn.chain.schedule import SMOOTH
 from polyaurn.chain.state import Priors, State, doc_topic_matrix, on_host, topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import check_vocabulary, has_names
@@ -75,7 +76,7 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         state : State
             As yielded by `polyaurn.sweeps`.
         priors : Priors
-            alpha and beta, from `polyaurn.chain.priors.make_priors`.
+            alpha and beta: ``state.priors``.
         trace : list of dict, optional
             Records of the sweeps.
         parameters : dict, optional
@@ -98,6 +99,8 @@ class TopicModel(ModelData, Tables["TopicModel"]):
             "sweeps": state.sweep,
             "corpus_sha256": corpus.fingerprint,
         }
+        if state.smooth:
+            facts["stopped_in"] = SMOOTH
         return cls(
             topic_word_counts=topic_word_matrix(state.counts, K),
             doc_topic_counts=doc_topic_matrix(corpus.doc_ptr, z, K),

@@ -9,7 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64
+from polyaurn.base.checks import check_whole
+from polyaurn.base.errors import InputError
 from polyaurn.model.distance import topic_distances
+from polyaurn.model.model import fitted
 
 MOST_TOPICS = 2_000  # on a map, the largest; distances of all pairs are held at once
 
@@ -35,6 +38,41 @@ class TopicMap(NamedTuple):
     radius: F64
     nearest: I64
     order: float
+
+
+def topic_map(model: Any, *, n_nearest: int = 5) -> TopicMap:
+    """Place the topics of a model on a plane, alike ones near each other, as the report does.
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        A trained model of at most 2,000 topics.
+    n_nearest : int
+        How many of the nearest topics of each to name.
+
+    Returns
+    -------
+    TopicMap
+        Centres and radii of circles in widths of the map, whose height is 0.72, with y downwards;
+        the nearest topics of each by Hellinger distance; and how far to trust the plane.
+
+    Examples
+    --------
+    >>> import polyaurn
+    >>> corpus = polyaurn.datasets.generate(n_documents=60, n_words=80, n_topics=4)
+    >>> lda = polyaurn.LDA(4, max_iter=20, verbose=False).fit(corpus)
+    >>> placed = polyaurn.topic_map(lda, n_nearest=2)
+    >>> placed.x.shape, placed.nearest.shape
+    ((4,), (4, 2))
+    """
+    trained = fitted(model)
+    check_whole(n_nearest, "n_nearest")
+    if trained.n_topics > MOST_TOPICS:
+        raise InputError(
+            f"The 'model' parameter must have at most {MOST_TOPICS:,} topics, since all pairs are "
+            f"compared. Got {trained.n_topics:,}; train with fewer, or merge topics."
+        )
+    return place_topics(trained.topic_word_mass, trained.topic_sizes, n_nearest)
 
 
 def place_topics(counts: sp.csr_matrix, sizes: Any, n_nearest: int = 5) -> TopicMap:

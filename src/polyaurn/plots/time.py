@@ -1,4 +1,4 @@
-"""Topics over time: their share of the tokens in each period."""
+"""Topics over time: their mean share of the documents of each period."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from polyaurn.model.checks import check_value_per_document
 from polyaurn.model.data import ModelData
 from polyaurn.model.dates import as_times, in_bins, no_time
 from polyaurn.model.model import fitted
+from polyaurn.model.tables.groups import share_in_groups
 from polyaurn.pages.charts import COLOURS
 from polyaurn.plots.axes import PALE, STYLES, need_documents, new_axes, pick_topics, topic_label
 
@@ -21,7 +22,9 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X")
 def plot_over_time(
     model: Any, timestamps: Any, topics: Any = None, *, periods: int = PERIODS, ax: Any = None
 ) -> Any:
-    """Draw the share of topics in the tokens of each period.
+    """Draw the mean share of topics in the documents of each period.
+
+    The column ``share`` of `TopicModel.topics_over_time`: long documents count as short ones do.
 
     Parameters
     ----------
@@ -47,7 +50,9 @@ def plot_over_time(
     when, there = _times(trained, timestamps)
     chosen = pick_topics(trained, topics, TOPICS)
     middle, period = _periods(when, check_whole(periods, "periods"))
-    share = _shares(trained, there, period, len(middle), chosen)
+    group = np.full(len(there), -1)
+    group[there] = period
+    share = share_in_groups(trained, group, len(middle), chosen).share
     ax = new_axes(ax, 8.6, 4.4)
     for i, k in enumerate(chosen):
         ax.plot(
@@ -58,7 +63,7 @@ def plot_over_time(
     lost = len(there) - int(there.sum())
     ax.set(
         xlabel="time" + (f" ({lost:,} documents without one left out)" if lost else ""),
-        ylabel="share of the tokens",
+        ylabel="mean share of a document",
         title="Topics over time",
     )
     ax.set_ylim(bottom=0)
@@ -94,14 +99,6 @@ def _periods(when: Any, periods: int) -> tuple[Any, Any]:
         return different, period
     period, starts = in_bins(when, periods)
     return starts + (when.max() - when.min()) / (2 * periods), period
-
-
-def _shares(model: ModelData, there: Any, period: Any, n_periods: int, chosen: list[int]) -> Any:
-    m = model.doc_topic_counts[np.flatnonzero(there)]
-    tokens = np.bincount(period, np.asarray(m.sum(axis=1)).ravel(), minlength=n_periods)
-    parts = [np.bincount(period, m[:, [k]].toarray().ravel(), minlength=n_periods) for k in chosen]
-    with np.errstate(invalid="ignore"):
-        return np.array(parts).T / np.where(tokens > 0, tokens, np.nan)[:, None]
 
 
 def _tick(ax: Any, when: Any) -> None:

@@ -23,8 +23,8 @@ LOOKS = 60  # how often the log posterior is computed, at most, in the time give
 TOP_WORDS = 10
 SHOWN = 8  # topics listed per sampler
 DEFAULT = ("polya-urn", "partially-collapsed", "collapsed", "light")
-MEASURED = ("sweeps", "tokens_per_second", "peak_bytes", "acceptance", "coherence", "diversity",
-            "topics")  # fmt: skip
+MEASURED = ("sweeps", "tokens_per_second", "peak_bytes", "acceptance", "coherence_mimno",
+            "diversity", "topics")  # fmt: skip
 
 
 def compare(
@@ -74,8 +74,8 @@ def compare(
     dict
         Ready for JSON: "corpus", "setting", and for each sampler under "samplers" its "law",
         "points" (sweep, seconds, log posterior), "tokens_per_second" (median of the second half),
-        "peak_bytes", "coherence" (UMass of Mimno et al. 2011, one per topic), "diversity", and
-        "topics". "complete" is False for a comparison that was interrupted; what a sampler had
+        "peak_bytes", "coherence_mimno" (UMass of Mimno et al. 2011, one per topic), "diversity",
+        and "topics". "complete" is False for a comparison that was interrupted; what a sampler had
         not reached is None.
     """
     corpus = as_corpus(corpus)
@@ -209,7 +209,7 @@ def run(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     half = sorted(speeds[len(speeds) // 2 :])
     yield {
         "sweeps": info.sweep, "tokens_per_second": half[len(half) // 2], "peak_bytes": peak,
-        "acceptance": info.acceptance, "coherence": mimno_coherence(top, corpus).tolist(),
+        "acceptance": info.acceptance, "coherence_mimno": mimno_coherence(top, corpus).tolist(),
         "diversity": diversity(top), "topics": [top[k] for k in largest],
     }  # fmt: skip
 

@@ -20,7 +20,7 @@ _BODY = """<p>{facts}</p>{stopped}
 {charts}
 <h2>In numbers</h2>
 <table><tr><th>sampler</th><th class="law">posterior</th><th>sweeps</th><th>M tokens/s</th>
-<th>log posterior per token</th><th>coherence</th><th>diversity</th><th>accepted</th>
+<th>log posterior per token</th><th>coherence (Mimno)</th><th>diversity</th><th>accepted</th>
 <th>peak memory</th></tr>{rows}</table>
 <p class="small">Same corpus, priors and seed; each sampler had the same time of sampling, in a
 process of its own. Tokens per second: median over the second half of the sweeps. Coherence: mean
@@ -93,7 +93,7 @@ def _rows(samplers: dict[str, Any], tokens: int) -> str:
     rows = []
     for name, found in samplers.items():
         levels = [p["log_posterior"] for p in found["points"] if p["log_posterior"] is not None]
-        coherence = found.get("coherence") or []
+        coherence = found.get("coherence_mimno") or []
         cells = [
             f'<td title="{escape(SAMPLERS[name].about)}">{escape(name)}</td>',
             f'<td class="law" title="{POSTERIORS[found["law"]]}">{found["law"]}</td>',

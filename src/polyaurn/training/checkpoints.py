@@ -13,6 +13,7 @@ import numpy as np
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
+from polyaurn.chain.schedule import is_smooth
 from polyaurn.chain.state import WHOLE, Halt, Priors, State, halt_of
 from polyaurn.files.names import (
     CHECKPOINT_FORMAT,
@@ -265,7 +266,8 @@ def _read(folder: Path, name: str) -> Saved:
     for prior in priors[:2] if priors else ():
         prior.flags.writeable = False
     kept = {name: arrays[_EXTRA + name] for name in extra}
-    return Saved(Halt(arrays["z"], sweep, share, priors), trace, run, "", kept)
+    halt = Halt(arrays["z"], sweep, share, priors, ended_smooth(sweep, trace))
+    return Saved(halt, trace, run, "", kept)
 
 
 def _extra_kinds(found: Any) -> dict[str, str]:
@@ -273,6 +275,12 @@ def _extra_kinds(found: Any) -> dict[str, str]:
     if not isinstance(found, dict) or not all(kind in ("i", "u", "f") for kind in found.values()):
         raise Damaged("it does not say what else it holds")
     return found
+
+
+def ended_smooth(sweep: int, trace: list[dict[str, Any]]) -> bool:
+    """Return whether a sweep raised the priors, as its record says; without one, it did not."""
+    last = trace[-1] if trace else {}
+    return last.get("sweep") == sweep and is_smooth(str(last.get("phase")))
 
 
 def describe_prior(prior: Any) -> float | str:

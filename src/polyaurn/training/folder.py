@@ -16,6 +16,7 @@ from polyaurn.training.checkpoints import (
     Extra,
     Saved,
     check_same_run,
+    ended_smooth,
     nothing_extra,
     read_every,
 )
@@ -124,5 +125,7 @@ def _finished(folder: Path) -> Saved | None:
     learned = None
     if run.get("learn_priors_every"):
         learned = model.priors._replace(learned=True)
-    halt = Halt(model.assignments.copy(), model.parameters["sweeps"], WHOLE, learned)
+    sweep = model.parameters["sweeps"]
+    smooth = ended_smooth(sweep, model.trace)
+    halt = Halt(model.assignments.copy(), sweep, WHOLE, learned, smooth)
     return Saved(halt, model.trace, run, "")

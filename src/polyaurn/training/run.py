@@ -14,6 +14,7 @@ from polyaurn.corpus.corpus import Corpus
 from polyaurn.training.checkpoints import describe_prior
 from polyaurn.training.seeds import fixed_counts, in_brief, seed_counts
 from polyaurn.training.settings import Settings
+from polyaurn.training.sweeps import check_balls
 
 _PRIORS = ("doc_topic_prior", "topic_word_prior")
 _IN_MODEL = ("warm_start", "phi_refreshes", "mh_steps", "learn_priors_every")
@@ -57,6 +58,7 @@ def make_run(estimator: Any, corpus: Corpus) -> Run:
     pseudo, seeding = _seeding(settings, corpus)
     alpha, beta = given = [getattr(settings, name) for name in _PRIORS]
     priors = make_priors(alpha, beta, settings.n_components, corpus.n_words, pseudo=pseudo)
+    check_balls(priors, settings.sampler)
     header = _header(settings, corpus, seeding)
     facts = {
         "sampler": settings.sampler,

@@ -6,6 +6,7 @@ from typing import Any
 
 from polyaurn.backends.registry import BACKENDS, check_device, load_steps
 from polyaurn.base.arrays import release
+from polyaurn.base.checks import wrong
 from polyaurn.base.threads import Workers, count_threads
 from polyaurn.chain.loop import begin, chain, resume, sweep
 from polyaurn.chain.priors import make_priors
@@ -15,7 +16,7 @@ from polyaurn.chain.samplers import (
     check_draws_phi,
     check_proposals,
 )
-from polyaurn.chain.schedule import Plan, Schedule
+from polyaurn.chain.schedule import Plan, Schedule, is_smooth
 from polyaurn.chain.state import (
     WHOLE,
     Halt,
@@ -30,6 +31,8 @@ from polyaurn.chain.state import (
 from polyaurn.chain.steps import AnySteps
 from polyaurn.corpus.corpus import Corpus, as_corpus
 from polyaurn.training.settings import Settings
+
+MOST_BALLS = 2e9  # of the prior, for one word: their number is drawn around it, and is below 2**31
 
 
 def sweeps(
@@ -100,7 +103,8 @@ def sweeps(
         runs "polya-urn" and "partially-collapsed"; one that fails raises
         `polyaurn.base.errors.DeviceError`.
     start : State or Halt, optional
-        Continue from here instead of from topics drawn uniformly.
+        Continue from here instead of from topics drawn uniformly. A chain that did a full sweep
+        does not smooth again.
     on_compile : callable, optional
         Called without arguments when kernels have to be compiled, which happens once on a
         machine and takes half a minute or so.
@@ -112,14 +116,16 @@ def sweeps(
         every sweep and may be kept. On a GPU they are changed by the next sweep:
         `polyaurn.chain.state.on_host` copies what is to be kept or looked at.
     info : Info
-        Timings and the log posterior.
+        Timings and the log posterior. `info.phase` is "full" once the warm start is over; before
+        that, topics are drawn under raised priors ("smooth") or for a share of the documents
+        ("grow 1/64"), and are no draws of the chain that was asked for.
 
     Examples
     --------
     >>> import polyaurn
     >>> corpus = polyaurn.datasets.generate(n_documents=50, n_words=100, n_topics=5)
-    >>> for state, info in polyaurn.sweeps(corpus, n_components=5):
-    ...     if info.sweep == 20:
+    >>> for state, info in polyaurn.sweeps(corpus, n_components=5, max_iter=60):
+    ...     if info.phase == "full" and info.sweep >= 40:
     ...         break
     >>> len(state.z) == corpus.n_tokens
     True
@@ -135,6 +141,7 @@ def sweeps(
     max_iter = None if max_iter is None else settings.max_iter
     K, seed = settings.n_components, settings.random_state
     priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words, pseudo=pseudo_counts)
+    check_balls(priors, sampler)
     if pseudo_counts is not None:
         check_draws_phi("pseudo_counts", sampler)
     backend = check_device(device, sampler)
@@ -147,6 +154,7 @@ def sweeps(
     if start is not None:
         start = on_host(start) if isinstance(start, State) else start
         check_start(start, corpus, K)
+        schedule = schedule.continued(start.sweep, smooth=start.smooth)
     made = load_steps(sampler, backend)
 
     def run(start: State | Halt | None) -> Iterator[tuple[State, Info]]:
@@ -155,12 +163,26 @@ def sweeps(
             steps = made(corpus, K, workers, **options)
             state = _first_state(corpus, steps, priors, schedule, seed, start)
             del start
-            yield from chain(
+            done = chain(
                 corpus, steps, state, schedule, seed=seed, law=SAMPLERS[sampler].law_of(threads),
                 max_iter=max_iter, evaluate_every=settings.evaluate_every,
             )  # fmt: skip
+            del state
+            for state, info in done:
+                yield state._replace(smooth=is_smooth(info.phase)), info
+                del state, info  # frees its Phi while the next is drawn
 
     return run(start)
+
+
+def check_balls(priors: Priors, sampler: str) -> None:
+    """Reject a beta for which an urn's balls of one word, about beta times K, overflow 32 bits."""
+    K, beta = len(priors.alpha), float(priors.beta.max())
+    if SAMPLERS[sampler].law == "asymptotic" and beta * K > MOST_BALLS:
+        raise wrong(
+            "topic_word_prior", f"at most {MOST_BALLS / K:.4g} with {K:,} topics for {sampler!r}",
+            beta, "give a smaller one, or take sampler='partially-collapsed'",
+        )  # fmt: skip
 
 
 def _first_state(
@@ -192,7 +214,8 @@ def state_of(
     """Return the state of a chain that was halted, its counts counted again."""
     check_start(halt, corpus, len(priors.alpha))
     with Workers(count_threads(n_jobs)) as workers:
-        return resume(load_steps(sampler)(corpus, len(priors.alpha), workers), priors, halt)
+        state = resume(load_steps(sampler)(corpus, len(priors.alpha), workers), priors, halt)
+        return state._replace(smooth=halt.smooth)
 
 
 def give_all_topics(

@@ -23,9 +23,7 @@ def guarded(step: Step) -> Step:
 
     @wraps(step)
     def run(*arguments: Any, **options: Any) -> Any:
-        with failures_named(), warnings.catch_warnings():
-            # A small corpus is no mistake
-            warnings.filterwarnings("ignore", r".*Grid size \d+ will")
+        with failures_named():
             return step(*arguments, **options)
 
     return run  # type: ignore[return-value]
@@ -33,9 +31,14 @@ def guarded(step: Step) -> Step:
 
 @contextmanager
 def failures_named(remedy: str = "") -> Iterator[None]:
-    """Raise `DeviceError` in place of what CuPy and numba-cuda raise when a GPU fails."""
+    """Raise `DeviceError` in place of what CuPy and numba-cuda raise when a GPU fails.
+
+    What is launched inside may be small: numba-cuda's warning of that is left out, and no other.
+    """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r".*Grid size \d+ will")
+            yield
     except Exception as error:
         if not _is_of_device(error):
             raise

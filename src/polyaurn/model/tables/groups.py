@@ -2,12 +2,12 @@
 
 import warnings
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.base.arrays import I64
+from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
 from polyaurn.model.checks import check_documents, check_topics_asked, check_value_per_document
 from polyaurn.model.data import ModelData, document_lengths
@@ -48,7 +48,7 @@ def topics_over_time(model: ModelData, timestamps: Any, bins: Any, topics: Any) 
 def _shares(
     model: ModelData, group: I64, column: str, names: Any, topics: Any, parameter: str
 ) -> Columns:
-    """Return, for each group and topic, tokens and the mean share over documents with words."""
+    """Return a row for each group and topic."""
     asked = check_topics_asked(model, topics)
     G, T = len(names), len(asked)
     if G * T > MOST_ROWS:
@@ -62,24 +62,56 @@ def _shares(
             f"{left_out:,} of {len(group):,} documents have no {column} and were left out.",
             stacklevel=4,
         )
-    alpha, length = model.priors.alpha, document_lengths(model)
-    used = np.flatnonzero((group >= 0) & (length > 0))
-    weight = 1.0 / (length[used] + alpha.sum())
-    m = model.doc_topic_counts[used][:, asked].astype(np.float64)
-    member = sp.csr_matrix(
-        (np.ones(len(used)), (group[used], np.arange(len(used)))), shape=(G, len(used))
-    )
-    weighted = member @ sp.diags_array(weight)
-    documents = np.bincount(group[used], minlength=G)
-    mass = (weighted @ m).toarray() + np.outer(member @ weight, alpha[asked])
-    share = np.full((G, T), np.nan)
-    np.divide(mass, documents[:, None], out=share, where=documents[:, None] > 0)
+    found = share_in_groups(model, group, G, asked)
     rows = np.repeat(np.arange(G), T)
     return {
         column: names[rows] if isinstance(names, np.ndarray) else [names[g] for g in rows],
         "topic": np.tile(asked, G),
         "label": labels_at(model, asked) * G,
-        "documents": documents[rows],
-        "tokens": (member @ m).toarray().ravel().astype(np.int64),
-        "share": share.ravel(),
+        "documents": found.documents[rows],
+        "tokens": found.tokens.ravel(),
+        "share": found.share.ravel(),
+        "token_share": found.token_share.ravel(),
     }
+
+
+class InGroups(NamedTuple):
+    """Topics in groups of documents: numbers by group, tables by group and topic.
+
+    `share` is the mean of the documents' shares, (m + alpha) / (tokens + sum of alpha);
+    `token_share` is the part of the group's tokens that have the topic, in which a long document
+    counts for more. Both are NaN for a group without words.
+    """
+
+    documents: I64
+    tokens: I64
+    share: F64
+    token_share: F64
+
+
+def share_in_groups(model: ModelData, group: I64, n_groups: int, topics: Any) -> InGroups:
+    """Return what topics have in groups of the documents with words; those of group -1 in none."""
+    alpha, length = model.priors.alpha, document_lengths(model)
+    used = np.flatnonzero((group >= 0) & (length > 0))
+    weight = 1.0 / (length[used] + alpha.sum())
+    m = model.doc_topic_counts[used][:, topics].astype(np.float64)
+    member = sp.csr_matrix(
+        (np.ones(len(used)), (group[used], np.arange(len(used)))), shape=(n_groups, len(used))
+    )
+    documents = np.bincount(group[used], minlength=n_groups)
+    mass = (member @ sp.diags_array(weight) @ m).toarray()
+    mass += np.outer(member @ weight, alpha[topics])
+    tokens = (member @ m).toarray()
+    return InGroups(
+        documents,
+        tokens.astype(np.int64),
+        _divide(mass, documents),
+        _divide(tokens, member @ length[used]),
+    )
+
+
+def _divide(table: F64, by: Any) -> F64:
+    """Divide rows by numbers; NaN where these are zero."""
+    found = np.full(table.shape, np.nan)
+    np.divide(table, by[:, None], out=found, where=by[:, None] > 0)
+    return found

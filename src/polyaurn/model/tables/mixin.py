@@ -59,9 +59,9 @@ class Tables(Generic[M]):
         Returns
         -------
         DataFrame or dict
-            ``topic``, ``label``, ``tokens``, ``prevalence`` (share of all tokens), ``documents``
-            that have it, ``words``, ``exclusivity``, and ``coherence`` (of Mimno et al.) if there
-            is a corpus; see `evaluate.topic_diagnostics`.
+            ``topic``, ``label``, ``tokens``, ``prevalence`` (part of all tokens), ``documents``
+            that have it, ``words``, ``exclusivity``, and ``coherence_mimno`` (of Mimno et al.) if
+            there is a corpus; see `evaluate.topic_diagnostics`.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Tables(Generic[M]):
         -------
         DataFrame or dict
             ``topic``, ``label``, ``probability`` (the geometric mean of the words' probabilities in
-            the topic, in decreasing order), ``share`` (the probability of the topic given the
+            the topic, in decreasing order), ``topic_probability`` (of the topic given the
             words; it sums to one over the topics that have any), and ``words`` with their counts.
         """
         return frame(find_topics(self._fitted(), query, n), as_frame=as_frame)
@@ -224,8 +224,9 @@ class Tables(Generic[M]):
             Numbers, dates, datetimes, or strings such as "2024-05-31". Documents whose time is
             missing (None, NaN), or outside of the bins, are left out, with a warning.
         bins : int, str or sequence, optional
-            A number of equal spans; "year", "month", "week", "day" or "hour"; or edges, a span
-            holding its start, the last one its end, too. Each distinct time when not given.
+            A number of equal spans; "year", "month", "week" (from Monday), "day" or "hour"; or
+            edges, a span holding its start, the last one its end, too. Each distinct time when not
+            given.
         topics : sequence of int, optional
             Which topics; all when not given.
         as_frame : bool
@@ -235,9 +236,10 @@ class Tables(Generic[M]):
         -------
         DataFrame or dict
             A row for each span and topic: ``time`` (the span's start), ``topic``, ``label``,
-            ``documents`` (those that have words), ``tokens`` of the topic, and ``share``, the mean
-            of the documents' shares. Shares of all topics sum to one; they are NaN in a span
-            without documents.
+            ``documents`` (those that have words), ``tokens`` of the topic, ``share``, the mean of
+            the documents' shares, and ``token_share``, the part of the span's tokens that have the
+            topic, in which a long document counts for more. Each sums to one over all topics; both
+            are NaN in a span without documents.
         """
         return frame(topics_over_time(self._fitted(), timestamps, bins, topics), as_frame=as_frame)
 

@@ -35,7 +35,7 @@ def topic_info(model: ModelData, corpus: Any, n_words: int) -> Columns:
         "exclusivity": np.where(used, exclusivity(model, n_words), np.nan),
     }
     if corpus is not None:
-        table["coherence"] = np.where(used, mimno_coherence(words, corpus), np.nan)
+        table["coherence_mimno"] = np.where(used, mimno_coherence(words, corpus), np.nan)
     return table
 
 
@@ -48,13 +48,13 @@ def find_topics(model: ModelData, query: str | Sequence[str], n: int) -> Columns
     there = np.flatnonzero(counts.any(axis=1))
     probability = np.exp(log_p[there].mean(axis=1))
     joint = log_p[there].sum(axis=1) + np.log(np.maximum(model.topic_sizes[there], 1e-300))
-    share = np.exp(joint - joint.max())
+    weight = np.exp(joint - joint.max())
     order = np.lexsort((there, -probability))[:n]
     return {
         "topic": there[order],
         "label": labels_at(model, there[order]),
         "probability": probability[order],
-        "share": (share / share.sum())[order],
+        "topic_probability": (weight / weight.sum())[order],
         "words": [_with_counts(model, words, counts[k]) for k in there[order]],
     }
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
 from polyaurn.model.data import ModelData
 from polyaurn.model.dates import read_date
+from polyaurn.model.tables.groups import share_in_groups
 
 MOST_STEPS = 60  # of the time axis
 Day = tuple[int, int, int]  # year, month and day; 0 where not known
@@ -75,10 +75,11 @@ def _parse(value: Any, number: int, source: str) -> Day | None:
 
 
 def over_time(model: ModelData, days: Sequence[Day | None], topics: I64) -> dict[str, Any] | None:
-    """Count the tokens of topics in steps of time, the finest that are at most `MOST_STEPS`.
+    """Return the shares of topics in steps of time, the finest that are at most `MOST_STEPS`.
 
-    Returns the unit; labels of the steps; totals, tokens of each step; counts, those of each topic
-    in each step; undated, documents without a date. None where documents fill fewer than two steps.
+    Returns the unit; labels of the steps; documents of each step that have words; share, for each
+    topic its mean share of the documents of each step, 0 where there are none; undated, documents
+    without a date. None where documents fill fewer than two steps.
     """
     there = [d for d, day in enumerate(days) if day is not None]
     dated = [day for day in days if day is not None]
@@ -93,15 +94,14 @@ def over_time(model: ModelData, days: Sequence[Day | None], topics: I64) -> dict
     if first == last:
         return None
     n_steps = last - first + 1
-    where = sp.csr_matrix(
-        (np.ones(len(there), np.int64), (steps - first, there)), shape=(n_steps, len(days))
-    )
-    counts = (where @ model.doc_topic_counts.astype(np.int64)).toarray()
+    group = np.full(len(days), -1)
+    group[there] = steps - first
+    found = share_in_groups(model, group, n_steps, topics)
     return {
         "unit": unit.name,
         "labels": [unit.label(i) for i in range(first, last + 1)],
-        "totals": counts.sum(axis=1).tolist(),
-        "counts": counts[:, topics].T.tolist(),
+        "documents": found.documents.tolist(),
+        "share": np.nan_to_num(found.share).T.round(5).tolist(),
         "undated": len(days) - len(there),
     }
 

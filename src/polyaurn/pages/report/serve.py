@@ -1,6 +1,7 @@
 """The page with live inference, for this machine only."""
 
 import json
+import secrets
 import sys
 import threading
 import warnings
@@ -55,7 +56,8 @@ def mix_text(model: ModelData, text: str) -> dict[str, Any]:
 class Server(ThreadingHTTPServer):
     """Serves one page and one model at 127.0.0.1; port 0 takes a free one.
 
-    The page is that of `render` with ``served=True``.
+    The page is that of `render` with ``served=True``. Other users of the machine can reach the
+    port, too, so that every request needs the token in `url`, which is new each time.
     """
 
     daemon_threads = True
@@ -72,6 +74,7 @@ class Server(ThreadingHTTPServer):
         self.model = model
         self.page = page.encode()
         self.turn = threading.Lock()  # one text at a time
+        self.token = secrets.token_urlsafe(24)
 
     @property
     def port(self) -> int:
@@ -80,8 +83,8 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """The address for a browser."""
-        return f"http://{ADDRESS}:{self.port}/"
+        """The address for a browser, with the token."""
+        return f"http://{ADDRESS}:{self.port}/?token={self.token}"
 
     def hosts(self) -> set[str]:
         """Return the names under which browsers on this machine know the server."""
@@ -111,8 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Send the page."""
         try:
             self._check_sender()
-            if self.path != "/":
-                raise _not_here()
+            self._check_path("/")
             self._answer(HTTPStatus.OK, self.server.page, "text/html; charset=utf-8")
         except _Rejected as rejected:
             self._reject(rejected)
@@ -121,8 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Send the topics of a text."""
         try:
             self._check_sender()
-            if self.path != "/infer":
-                raise _not_here()
+            self._check_path("/infer")
             self._answer_json(HTTPStatus.OK, self._mix(_text_of(self._body())))
         except _Rejected as rejected:
             self._reject(rejected)
@@ -131,9 +132,20 @@ class _Handler(BaseHTTPRequestHandler):
         """Reject names that were made to point here, and pages of other sites."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if host.lower() not in self.server.hosts():
-            raise _Rejected(HTTPStatus.FORBIDDEN, f"Only {self.server.url} is answered.")
+            raise _Rejected(HTTPStatus.FORBIDDEN, f"Only {ADDRESS}:{self.server.port} is answered.")
         if origin is not None and origin.removeprefix("http://").lower() not in self.server.hosts():
             raise _Rejected(HTTPStatus.FORBIDDEN, "Pages of other sites are not answered.")
+
+    def _check_path(self, path: str) -> None:
+        """Reject a request without the token, then other paths."""
+        asked, _, query = self.path.partition("?")
+        if not secrets.compare_digest(query.encode(), f"token={self.server.token}".encode()):
+            raise _Rejected(
+                HTTPStatus.FORBIDDEN,
+                "The address must have the token that 'polyaurn serve' prints; open that address.",
+            )
+        if asked != path:
+            raise _Rejected(HTTPStatus.NOT_FOUND, "There is only the page, at /, and /infer.")
 
     def _body(self) -> bytes:
         if self.headers.get_content_type() != "application/json":
@@ -174,10 +186,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Log nothing; texts are private."""
-
-
-def _not_here() -> _Rejected:
-    return _Rejected(HTTPStatus.NOT_FOUND, "There is only the page, at /, and /infer.")
 
 
 def _text_of(body: bytes) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from polyaurn.base.arrays import F64
 from polyaurn.base.checks import is_number
+from polyaurn.chain.schedule import FULL, note_of_unfinished_start
 from polyaurn.evaluate.diagnostics import effective_sample_size
 
 MOST_POINTS = 400
@@ -14,8 +15,8 @@ _ENOUGH = 20  # values in the second half, to say anything
 _FAR = 2.5  # standard errors
 _NECESSARY = (
     "That is needed for convergence and does not prove it: a chain may stay in one of several "
-    "modes for long. Other seeds, compared by 'polyaurn sweep' or by R-hat over several chains "
-    "('polyaurn.evaluate.posterior'), show more."
+    "modes for long. Other seeds, compared by 'polyaurn choose-topics' or by R-hat over several "
+    "chains ('polyaurn.evaluate.posterior'), show more."
 )
 
 
@@ -32,13 +33,15 @@ def summarise_trace(trace: list[dict[str, Any]], n_tokens: int) -> dict[str, Any
         [
             int(r["sweep"]),
             round(r["log_posterior"] / tokens, 5),
-            int(r.get("phase", "full") == "full"),
+            int(r.get("phase", FULL) == FULL),
         ]
         for r in scored
     ]
-    full = np.array([r["log_posterior"] for r in scored if r.get("phase", "full") == "full"])
+    full = np.array([r["log_posterior"] for r in scored if r.get("phase", FULL) == FULL])
     half = full[len(full) // 2 :]
     verdict, told, ess = judge(half)
+    if trace and trace[-1].get("phase", FULL) != FULL:
+        told = note_of_unfinished_start(trace[-1])
     return {
         "points": _thin(points),
         "values": len(points),

@@ -9,7 +9,7 @@ from polyaurn.model.folder import check_target
 from polyaurn.studies.folders import SETTING, StudyFolder
 
 FORMAT = "polyaurn-sweep"
-NUMBERS = ("held_out", "held_out_error", "completion", "coherence", "diversity",
+NUMBERS = ("held_out", "held_out_error", "completion", "coherence_npmi", "diversity",
            "train_seconds", "seconds")  # fmt: skip
 
 
@@ -36,6 +36,8 @@ class GridFolder(StudyFolder):
     def cell(self, topics: int, seed: int) -> dict[str, Any] | None:
         """Return a finished cell; None where it, or its model, is missing or damaged."""
         found = self.read_cell(_name(topics, seed))
+        if "coherence" in found:  # its name in version 0.1
+            found["coherence_npmi"] = found.pop("coherence")
         whole = (
             (found.get("topics"), found.get("seed")) == (topics, seed)
             and {"model", "version"} <= set(found)

@@ -106,9 +106,9 @@ def topic_grid(
     -------
     dict
         Ready for JSON: "corpus", "setting", "cells" (a record for each model: "held_out" and
-        "completion", log likelihoods per token, "coherence", "diversity", seconds, and where it
-        is stored), and under "topics" for each number of them the mean of each over seeds, and the
-        standard deviation ("spread", None with one seed), with "stability": the mean match of
+        "completion", log likelihoods per token, "coherence_npmi", "diversity", seconds, and where
+        it is stored), and under "topics" for each number of them the mean of each over seeds, and
+        the standard deviation ("spread", None with one seed), with "stability": the mean match of
         topics of two seeds (`match_topics`) over all pairs of seeds; None with
         one seed. "best" is from `polyaurn.studies.topic_grid.summary.best`.
 
@@ -295,7 +295,7 @@ def _score(model: TopicModel, split: Split, options: dict[str, Any]) -> dict[str
         "held_out": held_out.per_token,
         "held_out_error": held_out.per_token_error if particles > 1 else None,
         "completion": completion.per_token if completion.tokens.sum() else None,
-        "coherence": statistics.fmean(coherent) if coherent else None,
+        "coherence_npmi": statistics.fmean(coherent) if coherent else None,
         "diversity": diversity(listed),
     }
 

@@ -15,7 +15,7 @@ from polyaurn.studies.topic_grid.summary import MEASURES
 TITLES = {
     "held_out": "Held-out log likelihood per token",
     "completion": "Completion, log likelihood per token",
-    "coherence": "Coherence of top words",
+    "coherence_npmi": "Coherence of top words (NPMI)",
     "diversity": "Diversity of top words",
     "stability": "Stability between seeds",
 }
@@ -24,8 +24,9 @@ ABOUT = {
     "how well a model predicts words; readers may still prefer another number.",
     "completion": "How well half of the words of a held-out document predict the other half. "
     "Cheaper, on all held-out documents, and not the probability of a document.",
-    "coherence": "Mean over topics of NPMI, from -1 to 1: whether the ten top words of a topic "
-    "occur in the same training documents. It says nothing about topics that resemble each other.",
+    "coherence_npmi": "Mean over topics of NPMI, from -1 to 1: whether the ten top words of a "
+    "topic occur in the same training documents. It says nothing about topics that resemble each "
+    "other.",
     "diversity": "Share of different words among the ten top words of all topics. 1 is easy to "
     "have with few topics; a fall shows topics that repeat each other.",
     "stability": "Topics of two seeds are paired one to one; the mean over pairs of their "
@@ -35,12 +36,12 @@ ABOUT = {
 COLUMNS = {
     "held_out": ("held-out", 4),
     "completion": ("completion", 4),
-    "coherence": ("coherence", 3),
+    "coherence_npmi": ("NPMI", 3),
     "diversity": ("diversity", 3),
     "stability": ("stability", 3),
     "seconds": ("seconds", 1),
 }
-PANELS = ("held_out", "coherence", "diversity", "stability")
+PANELS = ("held_out", "coherence_npmi", "diversity", "stability")
 _BODY = """<p>{facts}</p>
 <table><tr><th>topics</th><th>seeds</th>{heads}</tr>{rows}</table>
 <p class="small">{reading}</p>

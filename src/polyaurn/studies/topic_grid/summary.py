@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
 
-MEASURES = ("held_out", "completion", "coherence", "diversity", "stability")
+MEASURES = ("held_out", "completion", "coherence_npmi", "diversity", "stability")
 
 
 def summarise(

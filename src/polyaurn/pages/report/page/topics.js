@@ -101,7 +101,7 @@ function aboutTopic() {
     parts.push(el("h3", {}, "Nearest topics, by the words they share"), el("div", { class: "links" },
       ...TOPICS.near[i].map((number) =>
         button({ click: () => chooseTopic(INDEX_OF.get(number)) }, nameOf(number)))));
-  if (DATA.time) parts.push(el("h3", {}, `Share of tokens, ${DATA.time.labels[0]} to ${DATA.time.labels.at(-1)}`), spark(sharesOverTime(i)));
+  if (DATA.time) parts.push(el("h3", {}, `Mean share of documents, ${DATA.time.labels[0]} to ${DATA.time.labels.at(-1)}`), spark(DATA.time.share[i]));
   const documents = documentsOf[i].slice(0, 8);
   if (documents.length)
     parts.push(el("h3", {}, "Documents with the largest share, of those shown"), el("div", { class: "links column" },

@@ -14,7 +14,7 @@ const MOST_BYTES = 1e6; // the server rejects more
 async function askForTopics() {
   const body = new Blob([JSON.stringify({ text: $("try-text").value })], { type: "application/json" });
   if (body.size > MOST_BYTES) throw new Error("The text is too long; give a part of it.");
-  const answer = await fetch("/infer", { method: "POST", body });
+  const answer = await fetch(`/infer${location.search}`, { method: "POST", body });
   const found = await answer.json();
   if (!answer.ok) throw new Error(found.error);
   return found;

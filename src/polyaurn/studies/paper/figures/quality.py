@@ -9,7 +9,7 @@ from polyaurn.studies.paper.results import Figure, Results, Table, counted, pair
 
 MEASURES = {
     "held_out": "held-out log likelihood per token",
-    "coherence": "coherence on held-out documents",
+    "coherence": "coherence (Mimno et al.) on held-out documents",
 }
 
 
