@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import polyaurn
+from polyaurn.chain.schedule import AUTO_OF_0_1
 
 
 def corpus_of(n_documents: int, n_words: int, length: int) -> polyaurn.Corpus:
@@ -47,6 +48,10 @@ def seeds() -> Any:
     pseudo[2, [1, 5, 9]] = 20
     return pseudo.tocsr()
 
+
+OLD: dict[str, Any] = {
+    "sampler": "polya-urn", "warm_start": AUTO_OF_0_1, "learn_priors_every": 0,
+}  # fmt: skip
 
 CASES: dict[str, tuple[Any, dict[str, Any], int]] = {
     sampler: (small, {"n_components": 7, "sampler": sampler, "n_jobs": 1}, 12)
@@ -93,7 +98,7 @@ def digest(*arrays: Any) -> str:
 def run(case: str, **more: Any) -> dict[str, Any]:
     """Return the hash of the topics at the end of a run, and its last log posterior."""
     make, options, n_sweeps = CASES[case]
-    given = {"max_iter": n_sweeps, "random_state": 11, **options, **more}
+    given = {"max_iter": n_sweeps, "random_state": 11, **OLD, **options, **more}
     chain = polyaurn.sweeps(make(), **given)
     for state, info in chain:
         topics = np.array(state.z) if info.sweep == n_sweeps else None
@@ -103,10 +108,11 @@ def run(case: str, **more: Any) -> dict[str, Any]:
 def use() -> dict[str, Any]:
     """Return hashes of what is computed from a model: mixtures, scores, posterior draws."""
     corpus = small()
-    lda = polyaurn.LDA(7, max_iter=30, random_state=3, verbose=False).fit(corpus)
+    old = {"random_state": 3, "verbose": False, "average_draws": 1, **OLD}
+    lda = polyaurn.LDA(7, max_iter=30, **old).fit(corpus)
     scores = polyaurn.evaluate.left_to_right(lda.model_, corpus, 5, random_state=2)
     completion = polyaurn.evaluate.document_completion(lda.model_, corpus, random_state=2)
-    posterior = polyaurn.LDA(5, max_iter=10, random_state=3, verbose=False).sample_posterior(
+    posterior = polyaurn.LDA(5, max_iter=10, **old).sample_posterior(
         corpus, chains=1, draws=4, thin=2
     )
     return {

@@ -9,7 +9,7 @@ from polyaurn.backends.cpu.backend import CPU
 from polyaurn.backends.gpu.backend import GPU
 from polyaurn.base.checks import check_one_of
 from polyaurn.base.errors import DeviceWarning, InputError
-from polyaurn.chain.samplers import DEFAULT_SAMPLER, SAMPLERS, check_sampler, samplers_on
+from polyaurn.chain.samplers import AUTO, DEFAULT_SAMPLER, SAMPLERS, check_sampler, samplers_on
 
 BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (CPU(), GPU())}
 ALWAYS = "cpu"
@@ -43,7 +43,7 @@ def check_device(
 
 def _lacking(backend: str, sampler: str) -> str | None:
     lacking = BACKENDS[backend].missing()
-    if lacking is None and backend not in SAMPLERS[sampler].backends:
+    if lacking is None and sampler != AUTO and backend not in SAMPLERS[sampler].backends:
         having = ", ".join(samplers_on(backend))
         return f"sampler {sampler!r} has no kernels for it ({having} have)"
     return lacking

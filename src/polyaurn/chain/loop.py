@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polyaurn.base.rng import moment
-from polyaurn.chain.schedule import Plan, Schedule
+from polyaurn.chain.schedule import Plan, Schedule, is_smooth
 from polyaurn.chain.state import (
     WHOLE,
     Halt,
@@ -68,7 +68,9 @@ def sweep(state: State, steps: AnySteps, plan: Plan, seed: int) -> tuple[State, 
         phi_seconds += middle - begin
         z_seconds += perf_counter() - middle
     begin = perf_counter()
-    after = State(new, counts, state.priors, state.sweep + 1, plan.share, tuple(parts))
+    after = State(
+        new, counts, state.priors, state.sweep + 1, plan.share, tuple(parts), is_smooth(plan.phase)
+    )
     after = after._replace(priors=steps.draw_priors(after, plan, Address(seed, state.sweep)))
     phi_seconds += perf_counter() - begin
     return after, Draw(phi, phi_seconds, z_seconds, work)
@@ -115,7 +117,7 @@ def chain(
     while max_iter is None or state.sweep < max_iter:
         plan = schedule.plan(state.sweep)
         if state.share == WHOLE and plan.share < WHOLE:  # documents never leave
-            plan = Plan(WHOLE, schedule.refreshes, plan.smooth)
+            plan = plan._replace(share=WHOLE, refreshes=schedule.refreshes)
         state, draw = sweep(state, steps, plan, seed)
         if CHECK:
             check_invariants(corpus.word, corpus.n_words, len(state.priors.alpha), on_host(state))

@@ -11,7 +11,10 @@ from typing import Any, NamedTuple
 from polyaurn.base.checks import check_one_of, check_whole
 from polyaurn.base.errors import InputError
 
-DEFAULT_SAMPLER = "polya-urn"
+AUTO = "auto"  # chooses by the size of the problem, see `choose_sampler`
+DEFAULT_SAMPLER = AUTO
+SMALL_WORK = 2e10  # tokens times topics up to which collapsed sampling is ahead
+MOST_ROWS = 4e9  # bytes of its counts by document and topic
 
 
 class Sampler(NamedTuple):
@@ -28,12 +31,16 @@ class Sampler(NamedTuple):
         The same on several threads; "approximate" where threads change the result.
     draws_phi : bool
         Whether Phi is drawn. Others cannot grow, nor draw it several times per sweep.
+    takes_seeds : bool
+        Whether topics may have pseudo-counts: seed words, or topics of an earlier model.
     proposes : bool
         Whether topics are proposed and accepted, `mh_steps` times per token.
     cell_bytes : int
         Bytes of the computer's memory for each word and topic; 0 where memory is sparse.
     thread_cell_bytes : int
         The same for each thread, which counts by itself what it draws.
+    row_bytes : int
+        Bytes for each document and topic.
     backends : tuple of str
         Where it runs.
     referenced : bool
@@ -44,9 +51,11 @@ class Sampler(NamedTuple):
     law: str
     parallel_law: str
     draws_phi: bool = True
+    takes_seeds: bool = True
     proposes: bool = False
     cell_bytes: int = 0
     thread_cell_bytes: int = 0
+    row_bytes: int = 0
     backends: tuple[str, ...] = ("cpu",)
     referenced: bool = False
 
@@ -83,18 +92,21 @@ SAMPLERS: dict[str, Sampler] = {
         law="exact",
         parallel_law="approximate",
         draws_phi=False,
+        takes_seeds=False,
     ),
     "partitioned": Sampler(
         "fully collapsed on any number of threads: only totals of topics wait for each other",
         law="asymptotic",
         parallel_law="asymptotic",
         draws_phi=False,
+        row_bytes=2,
     ),
     "light": Sampler(
         "fully collapsed by Metropolis-Hastings (LightLDA); on several threads approximate",
         law="exact",
         parallel_law="approximate",
         draws_phi=False,
+        takes_seeds=False,
         proposes=True,
     ),
     "collapsed-dense": Sampler(
@@ -102,6 +114,7 @@ SAMPLERS: dict[str, Sampler] = {
         law="exact",
         parallel_law="exact",
         draws_phi=False,
+        takes_seeds=False,
         cell_bytes=4,
     ),
 }
@@ -124,7 +137,8 @@ def samplers_with(fact: str) -> str:
 
 def samplers_in_brief() -> str:
     """Return the samplers with a line about each, for help."""
-    return "; ".join(f"'{name}' ({entry.about})" for name, entry in SAMPLERS.items())
+    listed = "; ".join(f"'{name}' ({entry.about})" for name, entry in SAMPLERS.items())
+    return f"'{AUTO}' (by the size of the problem); {listed}"
 
 
 def samplers_on(backend: str) -> tuple[str, ...]:
@@ -134,15 +148,40 @@ def samplers_on(backend: str) -> tuple[str, ...]:
 
 def check_sampler(sampler: Any, name: str = "sampler") -> str:
     """Return the sampler's name, or reject it with a list of the samplers."""
-    return check_one_of(sampler, name, SAMPLERS, remedy=f"{DEFAULT_SAMPLER!r} is the fastest")
+    return check_one_of(sampler, name, (AUTO, *SAMPLERS), remedy=f"{AUTO!r} chooses by size")
 
 
-def check_draws_phi(name: str, sampler: Any) -> None:
-    """Reject a parameter that is for samplers which draw Phi."""
-    if not SAMPLERS[check_sampler(sampler)].draws_phi:
+def choose_sampler(
+    sampler: str,
+    *,
+    n_tokens: int,
+    n_documents: int,
+    n_topics: int,
+    backend: str = "cpu",
+    warm_start: Any = "auto",
+    phi_refreshes: Any = "auto",
+) -> str:
+    """Return the sampler that "auto" stands for; any other name as it is.
+
+    Collapsed sampling reaches a held-out score first while tokens times topics are few; beyond,
+    the urn, which grows and needs less memory. What only samplers that draw Phi can do, and what
+    has kernels only for them, takes the urn as well.
+    """
+    if sampler != AUTO:
+        return sampler
+    of_phi = warm_start == "grow" or phi_refreshes not in (AUTO, 1)
+    large = n_tokens * n_topics > SMALL_WORK
+    rows = SAMPLERS["partitioned"].row_bytes * n_documents * n_topics > MOST_ROWS
+    there = backend in SAMPLERS["partitioned"].backends
+    return "polya-urn" if of_phi or large or rows or not there else "partitioned"
+
+
+def check_takes_seeds(name: str, sampler: Any) -> None:
+    """Reject a parameter that is for samplers which take pseudo-counts."""
+    if check_sampler(sampler) != AUTO and not SAMPLERS[sampler].takes_seeds:
         raise InputError(
-            f"The '{name}' parameter must be left out for sampler {sampler!r}, which draws no Phi. "
-            f"Samplers that take it are {samplers_with('draws_phi')}."
+            f"The '{name}' parameter must be left out for sampler {sampler!r}. Samplers that take "
+            f"it are {samplers_with('takes_seeds')}."
         )
 
 
@@ -150,7 +189,7 @@ def check_proposals(samplers: Sequence[str], mh_steps: Any) -> int:
     """Return the number of pairs of proposals, 2 when not given, for samplers that propose."""
     if mh_steps is None:
         return MH_STEPS
-    if not any(SAMPLERS[sampler].proposes for sampler in samplers):
+    if not any(sampler in SAMPLERS and SAMPLERS[sampler].proposes for sampler in samplers):
         raise InputError(
             f"The 'mh_steps' parameter must be left out for sampler {samplers[0]!r}, which "
             f"proposes nothing. Got {mh_steps!r}; samplers that take it are "

@@ -6,9 +6,11 @@ the documents, drawn at random, and double it until all are in; documents join w
 from the current Phi. This only chooses where the chain over the whole corpus starts, and where a
 chain starts does not change what it converges to.
 
-**Smoothing.** With few topics the first sweeps settle early for topics that are blends of several,
-and leave them slowly. So a chain may begin with larger priors, under which topics stay mixed until
-their words have sorted themselves out. This, too, only chooses a starting point.
+**Annealing.** The first sweeps settle early for topics that are blends of several, and leave them
+slowly. So a chain may begin with a larger beta, under which topics stay mixed until their words
+have sorted themselves out, and lower it sweep by sweep to what was asked for: by the same factor
+each time, from half the mean count of a word in a topic. This, too, only chooses a starting point.
+**Smoothing** is its form of version 0.1: larger priors for some sweeps, then those asked for.
 
 **Refreshes.** Phi may be drawn several times in a sweep, before each part of the documents. Each
 part is drawn given Phi, and Phi given all topics: still a Gibbs sampler with the same target, but
@@ -22,7 +24,7 @@ import numpy as np
 from polyaurn.base.arrays import F64
 from polyaurn.base.checks import check_one_of, is_whole, wrong
 from polyaurn.base.errors import InputError
-from polyaurn.chain.samplers import DEFAULT_SAMPLER, SAMPLERS, samplers_with
+from polyaurn.chain.samplers import AUTO, SAMPLERS, samplers_with
 from polyaurn.chain.state import SHARES, WHOLE, Priors
 
 SWEEPS_PER_SHARE = 8
@@ -31,23 +33,29 @@ COSTLY_START = 4e8  # tokens times topics from which growing pays
 SMOOTH_SWEEPS = 120  # at most, and at most a third of all
 MOST_SMOOTH_TOPICS = 200  # with more, smoothing cost more than it brought
 SMOOTH_ALPHA, SMOOTH_BETA = (3.0, 0.3), (5.0, 0.05)  # times as large, but not beyond
-WARM_STARTS = ("auto", "grow", "smooth", "random")
+ANNEALED = 0.7  # share of the sweeps
+MOST_ANNEALED = 300  # sweeps
+ANNEALED_WITHOUT_END = 100  # sweeps of a chain whose length is not known
+HOTTEST = 100.0  # times as large as the beta asked for, at most
+FIRST_BETA = 0.5  # times the mean count of a word in a topic
+WARM_STARTS = ("auto", "anneal", "grow", "smooth", "random")
+AUTO_OF_0_1 = "auto of version 0.1"  # of runs that it began: grows and smooths, each where it helps
 MOST_REFRESHES = 8
 TOKENS_PER_WORD = 40  # for each refresh: then drawing Phi costs little beside drawing topics
 
 
-FULL, SMOOTH = "full", "smooth"  # phases
+FULL, ANNEAL, SMOOTH = "full", "anneal", "smooth"  # phases
 
 
 def is_smooth(phase: str) -> bool:
     """Return whether priors were raised in a sweep of this phase."""
-    return phase.endswith(SMOOTH)
+    return phase.endswith((SMOOTH, ANNEAL))
 
 
 def note_of_unfinished_start(record: dict[str, Any]) -> str:
     """Say what the topics are of a chain whose last sweep, of this record, was not a full one."""
     kinds = []
-    if record["phase"] != SMOOTH:
+    if record["phase"] not in (SMOOTH, ANNEAL):
         kinds.append(
             "of the documents only a share had topics, and the others got theirs in one more sweep"
         )
@@ -70,21 +78,27 @@ class Plan(NamedTuple):
     refreshes : int
         How often Phi is drawn.
     smooth : bool
-        Whether priors are raised.
+        Whether priors are raised, as in version 0.1.
+    heat : float
+        How many times beta is raised by annealing.
     """
 
     share: int = WHOLE
     refreshes: int = 1
     smooth: bool = False
+    heat: float = 1.0
 
     @property
     def phase(self) -> str:
-        """As the trace reports it: "grow 1/64", "grow 1/64 smooth", ..., "smooth", then "full"."""
+        """As the trace reports it: "grow 1/64", ..., "anneal" or "smooth", then "full"."""
         parts = [f"grow {self.share}/{WHOLE}"] if self.share < WHOLE else []
-        return " ".join(parts + [SMOOTH] * self.smooth) or FULL
+        parts += [SMOOTH] * self.smooth + [ANNEAL] * (self.heat > 1.0)
+        return " ".join(parts) or FULL
 
     def raised(self, given: Priors) -> Priors:
-        """Return the priors of the sweep: the model's, raised in a smooth start."""
+        """Return the priors of the sweep: the model's, raised in an annealed or smooth start."""
+        if self.heat > 1.0:
+            return given._replace(beta=_raise(given.beta, self.heat, np.inf))
         if not self.smooth:
             return given
         return given._replace(
@@ -104,21 +118,24 @@ class Schedule(NamedTuple):
     shares: tuple[int, ...]
     refreshes: int
     smooth: int = 0  # sweeps
+    annealed: int = 0  # sweeps
+    heat: float = 1.0  # of the first one
 
     def plan(self, sweep: int) -> Plan:
         """Return the plan of a sweep, counted from 0."""
         smooth = sweep < self.smooth
+        heat = self.heat ** (1 - sweep / self.annealed) if sweep < self.annealed else 1.0
         if sweep < SWEEPS_PER_SHARE * len(self.shares):
-            return Plan(self.shares[sweep // SWEEPS_PER_SHARE], 1, smooth)
-        return Plan(WHOLE, self.refreshes, smooth)
+            return Plan(self.shares[sweep // SWEEPS_PER_SHARE], 1, smooth, heat)
+        return Plan(WHOLE, self.refreshes, smooth, heat)
 
     def continued(self, sweep: int, *, smooth: bool) -> "Schedule":
         """Return the schedule of a chain that did so many sweeps, the last of them smooth or not.
 
-        Smoothing never follows a sweep under the priors of the model, however many sweeps are
+        Raised priors never follow a sweep under the priors of the model, however many sweeps are
         asked for now.
         """
-        return self if smooth or sweep == 0 else self._replace(smooth=0)
+        return self if smooth or sweep == 0 else self._replace(smooth=0, annealed=0)
 
 
 def make_schedule(
@@ -129,19 +146,21 @@ def make_schedule(
     n_words: int,
     n_topics: int,
     max_iter: int | None,
-    sampler: str = DEFAULT_SAMPLER,
+    sampler: str = "polya-urn",
+    beta: float = 0.01,
 ) -> Schedule:
     """Return the schedule of a chain, or reject the parameters.
 
     `warm_start` "auto" grows where a random start over all documents is costly and `max_iter`
-    leaves as many sweeps for the whole corpus, and smooths with at most 200 topics; False is
-    "auto". `phi_refreshes` "auto" draws Phi once for each 40 tokens per word, from 1 to 4 times.
+    leaves as many sweeps for the whole corpus, and anneals elsewhere; False is "auto". `beta` is
+    the mean of the priors of words. `phi_refreshes` "auto" draws Phi once for each 40 tokens per
+    word, from 1 to 4 times.
     """
     if warm_start is False:  # as tools of scikit-learn set it: do not continue an earlier fit
         warm_start = "auto"
     check_warm_start(warm_start)
     phi_refreshes = check_phi_refreshes(phi_refreshes)
-    draws_phi = SAMPLERS[sampler].draws_phi
+    draws_phi = sampler == AUTO or SAMPLERS[sampler].draws_phi
     for name, given, wanted in (
         ("warm_start", warm_start, warm_start == "grow"),
         ("phi_refreshes", phi_refreshes, phi_refreshes not in ("auto", 1)),
@@ -155,18 +174,31 @@ def make_schedule(
     shares = tuple(share for share in SHARES if share * n_tokens >= WHOLE * LEAST_BEGINNING)
     patient = max_iter is None or max_iter >= 2 * SWEEPS_PER_SHARE * len(shares)
     pays = n_tokens * n_topics >= COSTLY_START and patient and draws_phi
-    grows = warm_start == "grow" or (warm_start == "auto" and pays)
-    smooths = warm_start == "smooth" or (warm_start == "auto" and n_topics <= MOST_SMOOTH_TOPICS)
+    grows = warm_start == "grow" or (warm_start in ("auto", AUTO_OF_0_1) and pays)
+    anneals = warm_start == "anneal" or (warm_start == "auto" and not grows)
+    smooths = warm_start == "smooth" or (
+        warm_start == AUTO_OF_0_1 and n_topics <= MOST_SMOOTH_TOPICS
+    )
     smooth = min(SMOOTH_SWEEPS, SMOOTH_SWEEPS if max_iter is None else max_iter // 3)
+    annealed = ANNEALED_WITHOUT_END
+    if max_iter is not None:
+        annealed = min(MOST_ANNEALED, int(ANNEALED * max_iter))
+    heat = min(HOTTEST, FIRST_BETA * n_tokens / (max(1, n_words) * n_topics) / beta)
     if phi_refreshes == "auto":
         most = 4 if draws_phi else 1
         phi_refreshes = min(most, max(1, n_tokens // (TOKENS_PER_WORD * n_words)))
-    return Schedule(shares if grows else (), int(phi_refreshes), smooth if smooths else 0)
+    return Schedule(
+        shares if grows else (),
+        int(phi_refreshes),
+        smooth if smooths else 0,
+        annealed if anneals and heat > 1.0 else 0,
+        max(1.0, heat),
+    )
 
 
 def check_warm_start(value: Any) -> Any:
     """Return how a chain begins; False, which tools of scikit-learn set, stands for "auto"."""
-    if value is False:
+    if value is False or value == AUTO_OF_0_1:
         return value
     remedy = "'random' gives the paper's plain behaviour"
     return check_one_of(value, "warm_start", WARM_STARTS, remedy=remedy)

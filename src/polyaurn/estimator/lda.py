@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from polyaurn.chain.state import Info, State, halt_of, on_host
 from polyaurn.estimator.fitted import Trained
 from polyaurn.estimator.inputs import documents_to_train
 from polyaurn.model.model import TopicModel
+from polyaurn.training.averages import Average
 from polyaurn.training.folder import RunFolder, open_folder
 from polyaurn.training.memory import check_memory
 from polyaurn.training.progress import Report, training_line
@@ -45,6 +47,8 @@ class LDA(Trained):
     max_iter : int
         Number of sweeps over the corpus.
     sampler : str
+        "auto" takes "partitioned" up to 2e10 tokens times topics, and "polya-urn" beyond and on a
+        GPU. "partitioned" integrates Phi and Theta out and is the first to reach a held-out score.
         "polya-urn" draws Phi as sparse Poisson counts: fast, small, and exact in the limit of
         large counts. "partially-collapsed" draws Phi from its Dirichlet posterior: exact, dense.
         "polya-urn-mh", "collapsed", "light" and "collapsed-dense" are the urn's rivals, for
@@ -60,18 +64,23 @@ class LDA(Trained):
         on the other. A GPU runs "polya-urn" and "partially-collapsed".
     evaluate_every : int
         Compute the log posterior every so many sweeps (and after the last); 0 never.
-    warm_start : {"auto", "grow", "smooth", "random"} or False
-        "grow" begins on a share of the documents, 1/64 of a large corpus, and doubles it every
-        8 sweeps until all are in; "smooth" begins with larger priors, for a third of the sweeps
-        and at most 120; "random" does neither, as in the paper. "auto" does both, each where it
-        helps: it grows when tokens times topics are 4e8 or more, unless `max_iter` is too small,
-        and smooths with at most 200 topics. False, which tools of scikit-learn set, is "auto".
+    warm_start : {"auto", "anneal", "grow", "smooth", "random"} or False
+        "anneal" begins with a larger beta and lowers it to the one asked for, over 70% of the
+        sweeps and at most 300; "grow" begins on a share of the documents, 1/64 of a large corpus,
+        and doubles it every 8 sweeps until all are in; "smooth" is version 0.1's annealing;
+        "random" does nothing of this, as in the paper. "auto" grows where the sampler draws Phi,
+        tokens times topics are 4e8 or more and `max_iter` is large enough, and anneals elsewhere.
+        False, which tools of scikit-learn set, is "auto".
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep, 1 (as in the paper) to 8; "auto" takes one for each
         40 tokens a word, from 1 to 4.
     mh_steps : int, optional
         Pairs of Metropolis-Hastings proposals a token, for "light" and "polya-urn-mh"; 2 when not
         given.
+    average_draws : int or "auto"
+        Topics are estimated from the mean counts of so many draws of the chain, spread over the
+        last quarter of the sweeps: ``topic_word_counts_``, ``components_``, words, `transform` and
+        held-out scores. "auto" is 20, or as many as there are sweeps; 1 takes the last draw.
     learn_priors_every : int
         Learn an asymmetric alpha and a symmetric beta every so many sweeps; 0, the default, keeps
         the priors as they are. What was learned is in ``model_.priors``.
@@ -109,7 +118,7 @@ class LDA(Trained):
 
     Attributes
     ----------
-    topic_word_counts_ : CSR matrix of int32, K by V
+    topic_word_counts_ : CSR matrix, K by V
         Tokens of each word in each topic.
     doc_topic_counts_ : CSR matrix of int32, D by K
         Tokens of each topic in each document.
@@ -146,7 +155,7 @@ class LDA(Trained):
     >>> lda = polyaurn.LDA(n_components=5, max_iter=50).fit(corpus)
     >>> len(lda.topics(n_words=3))
     5
-    >>> int(lda.topic_word_counts_.sum()) == corpus.n_tokens
+    >>> round(lda.topic_word_counts_.sum()) == corpus.n_tokens
     True
     """
 
@@ -165,6 +174,7 @@ class LDA(Trained):
         warm_start: str | bool = "auto",
         phi_refreshes: int | str = "auto",
         mh_steps: int | None = None,
+        average_draws: int | str = "auto",
         learn_priors_every: int = 0,
         seed_words: Mapping[int, Iterable[str]] | None = None,
         seed_strength: int | str = "auto",
@@ -188,6 +198,7 @@ class LDA(Trained):
         self.warm_start = warm_start
         self.phi_refreshes = phi_refreshes
         self.mh_steps = mh_steps
+        self.average_draws = average_draws
         self.learn_priors_every = learn_priors_every
         self.seed_words = seed_words
         self.seed_strength = seed_strength
@@ -249,35 +260,44 @@ class LDA(Trained):
             start, trace = folder.saved.halt, folder.saved.trace
             before = float(trace[-1].get("seconds", 0.0)) if trace else 0.0
             run = run.with_seed(folder.saved.run["random_state"])
+        average = run.average(folder.saved)
         if start is not None and start.sweep == run.settings.max_iter:
-            state = state_of(run.corpus, start, run.priors, self.sampler, self.n_jobs)
-            self._keep(run, state, trace)
+            state = state_of(run.corpus, start, run.priors, run.settings.sampler, self.n_jobs)
+            self._keep(run, state, trace, average)
             return
         chain = sweeps(run.corpus, start=start, on_compile=line.compiling, **run.of_chain())
         del start
         folder.forget()
         try:
             for state, info in chain:
+                begin = perf_counter()
+                average.add(state)
+                before += perf_counter() - begin
                 info = info._replace(seconds=before + info.seconds)
                 trace.append(info.record())
                 line.sweep(info)
                 if any([asks_to_stop(call(state, info)) for call in run.settings.callbacks]):
                     break
                 del info  # frees its Phi while the next is drawn
-                folder.after(state, trace)
+                folder.after(state, trace, average.arrays)
                 interrupts.look()
         except BaseException:
             with suppress(InputError):  # a GPU that failed may have lost the state
-                self._end(run, state, trace, folder)
+                self._end(run, state, trace, folder, average)
             raise
-        self._end(run, state, trace, folder)
+        self._end(run, state, trace, folder, average)
 
     def _end(
-        self, run: Run, state: State | None, trace: list[dict[str, Any]], folder: RunFolder
+        self,
+        run: Run,
+        state: State | None,
+        trace: list[dict[str, Any]],
+        folder: RunFolder,
+        average: Average,
     ) -> None:
         if state is not None:
-            folder.write(state, trace)
-            self._keep(run, state, trace)
+            folder.write(state, trace, average.arrays)
+            self._keep(run, state, trace, average)
             if trace[-1]["phase"] != FULL:
                 note = note_of_unfinished_start(trace[-1])
                 warnings.warn(note, UnfinishedStartWarning, stacklevel=4)
@@ -411,22 +431,30 @@ class LDA(Trained):
                         self.posterior_ = gather(corpus, kept, choice, law)
         return self.posterior_
 
-    def _keep(self, run: Run, state: State, trace: list[dict[str, Any]]) -> None:
-        corpus = run.corpus
+    def _keep(
+        self,
+        run: Run,
+        state: State,
+        trace: list[dict[str, Any]],
+        average: Average | None = None,
+    ) -> None:
+        corpus, sampler = run.corpus, run.settings.sampler
         try:
             here = on_host(state)
         except DeviceError:  # topics can be had even where there is no memory to gather counts
-            here = state_of(corpus, halt_of(state), run.priors, self.sampler, self.n_jobs)
+            here = state_of(corpus, halt_of(state), run.priors, sampler, self.n_jobs)
         phase = trace[-1]["phase"] if trace else FULL
         facts = run.facts | ({} if phase == FULL else {"stopped_in": phase})
-        here = give_all_topics(corpus, here, self.sampler, run.seed, self.n_jobs)
+        here = give_all_topics(corpus, here, sampler, run.seed, self.n_jobs)
         self.__dict__.pop("posterior_", None)  # of an earlier training
         self.corpus_ = corpus
         self.n_iter_ = here.sweep
         self.random_state_ = run.seed
+        mean = average.mean() if average else None
         self.model_ = TopicModel.from_state(
-            corpus, here, here.priors, trace=trace, parameters=facts
-        )
+            corpus, here, here.priors, trace=trace, parameters=facts, mean_counts=mean,
+            draws=average.draws if average else 1,
+        )  # fmt: skip
 
 
 def asks_to_stop(answer: Any) -> bool:

@@ -47,7 +47,8 @@ def topic_diagnostics(model: Any, corpus: Any = None, *, n_words: int = 10) -> d
     sizes = fitted.topic_sizes
     used = sizes > 0
     safe = np.where(used, sizes, 1)
-    p = sp.diags_array(1.0 / safe) @ n.astype(np.float64)
+    of_words = np.asarray(n.sum(axis=1), np.float64).ravel()
+    p = sp.diags_array(1.0 / np.where(of_words > 0, of_words, 1.0)) @ n.astype(np.float64)
     overall = np.asarray(n.sum(axis=0), np.float64).ravel()
     overall /= overall.sum()
     by_document = m.tocsc().astype(np.float64)

@@ -83,14 +83,22 @@ def check_belongs(model: ModelData, corpus: Any) -> Corpus:
         or corpus.n_tokens != len(model.assignments)
         or _differ(doc_topic_matrix(corpus.doc_ptr, model.assignments, model.n_topics),
                    model.doc_topic_counts)
-        or _differ(count_topics(corpus, model.assignments, model.n_topics),
-                   model.topic_word_counts)
+        or not _has_counts(corpus, model)
     ):  # fmt: skip
         raise InputError(
             f"The 'corpus' parameter must be what the model was trained on, {model!r}. Got "
             f"{corpus!r}; read the same file with the same options."
         )
     return documents
+
+
+def _has_counts(corpus: Corpus, model: ModelData) -> bool:
+    """Return whether a model has the words of a corpus; of means over draws, how many of each."""
+    if model.averaged_draws > 1:
+        totals = np.asarray(model.topic_word_counts.sum(axis=0)).ravel()
+        return bool(np.allclose(totals, np.bincount(corpus.word, minlength=corpus.n_words)))
+    counts = count_topics(corpus, model.assignments, model.n_topics)
+    return not _differ(counts, model.topic_word_counts)
 
 
 def count_topics(corpus: Corpus, z: Any, n_topics: int) -> sp.csr_matrix:

@@ -14,6 +14,8 @@ from polyaurn.chain.priors import topic_word_mass
 from polyaurn.chain.state import Counts, Priors
 from polyaurn.corpus.tokenization import Tokenization
 
+AVERAGED = "averaged_draws"  # among the parameters
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelData:
@@ -49,8 +51,10 @@ class ModelData:
 
     @cached_property
     def topic_sizes(self) -> I64 | F64:
-        """Tokens of each topic; sums of float64 where the counts are pseudo-counts."""
-        sizes = np.asarray(self.topic_word_counts.sum(axis=1)).ravel()
+        """Tokens of each topic; sums of float64 where there are pseudo-counts and no documents."""
+        of_documents = bool(len(self.doc_names))
+        counts = self.doc_topic_counts.T if of_documents else self.topic_word_counts
+        sizes = np.asarray(counts.sum(axis=1)).ravel()
         found: I64 | F64 = sizes if sizes.dtype == np.float64 else sizes.astype(np.int64)
         found.flags.writeable = False
         return found
@@ -59,6 +63,11 @@ class ModelData:
     def topic_word_mass(self) -> sp.csr_matrix:
         """Tokens of each topic and word with the prior's pseudo-counts: what beta is added to."""
         return _read_only_csr(topic_word_mass(self.topic_word_counts, self.priors))
+
+    @property
+    def averaged_draws(self) -> int:
+        """How many draws of the chain `topic_word_counts` are the mean of; 1 for its last."""
+        return int(self.parameters.get(AVERAGED, 1))
 
     def __repr__(self) -> str:
         return (

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
+import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64
 from polyaurn.base.checks import check_whole
@@ -14,7 +15,7 @@ from polyaurn.chain.state import Priors, State, doc_topic_matrix, on_host, topic
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import check_vocabulary, has_names
 from polyaurn.corpus.tokenization import Tokenizer, tokenization_for
-from polyaurn.model.data import ModelData
+from polyaurn.model.data import AVERAGED, ModelData
 from polyaurn.model.folder import save
 from polyaurn.model.inference import BURN_IN, KEPT, infer
 from polyaurn.model.leading_words import leading_words, topic_totals, words_by_topic
@@ -31,9 +32,10 @@ class TopicModel(ModelData, Tables["TopicModel"]):
 
     Attributes
     ----------
-    topic_word_counts : CSR matrix of int32, K by V
-        n: how many tokens of each word have each topic. In a model that came from elsewhere without
-        its documents (`polyaurn.exchange`), pseudo-counts of float64.
+    topic_word_counts : CSR matrix, K by V
+        n: how many tokens of each word have each topic. The mean over `averaged_draws` draws of the
+        chain, float64; with a single draw, whole numbers of int32. In a model that came from
+        elsewhere without its documents (`polyaurn.exchange`), pseudo-counts of float64.
     doc_topic_counts : CSR matrix of int32, D by K
         m: how many tokens of each document have each topic.
     assignments : ndarray of uint16, length N
@@ -49,6 +51,8 @@ class TopicModel(ModelData, Tables["TopicModel"]):
     tokenization : Tokenization or None
         How new text is cut: as that of the corpus was. None where it was not text; new text is then
         cut as fits the words.
+    averaged_draws : int
+        How many draws `topic_word_counts` is the mean of. All else is of the last draw.
     n_topics : int
         K.
     topic_sizes : ndarray, length K
@@ -66,6 +70,8 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         *,
         trace: list[dict[str, Any]] | None = None,
         parameters: dict[str, Any] | None = None,
+        mean_counts: sp.csr_matrix | None = None,
+        draws: int = 1,
     ) -> "TopicModel":
         """Make a model from the state of a chain.
 
@@ -81,6 +87,10 @@ class TopicModel(ModelData, Tables["TopicModel"]):
             Records of the sweeps.
         parameters : dict, optional
             Further facts to keep with the model.
+        mean_counts : CSR matrix, K by V, optional
+            Mean counts over several draws, in place of those of the state.
+        draws : int
+            How many.
 
         Returns
         -------
@@ -101,8 +111,12 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         }
         if state.smooth:
             facts["stopped_in"] = SMOOTH
+        if mean_counts is not None:
+            facts[AVERAGED] = draws
+        else:
+            mean_counts = topic_word_matrix(state.counts, K)
         return cls(
-            topic_word_counts=topic_word_matrix(state.counts, K),
+            topic_word_counts=mean_counts,
             doc_topic_counts=doc_topic_matrix(corpus.doc_ptr, z, K),
             assignments=z,
             vocab=corpus.vocab,

@@ -17,6 +17,7 @@ from polyaurn.files.names import ARRAYS, HEADER, NAMES, TIMINGS, TRACE, VOCABULA
 from polyaurn.files.npz import read_npz
 from polyaurn.files.sealed import Damaged, file_of, unseal
 from polyaurn.model.contents import FORMAT
+from polyaurn.model.data import AVERAGED
 from polyaurn.model.folder import FORMAT_VERSION, timings_digest
 from polyaurn.model.model import TopicModel
 from polyaurn.model.text_rules import given_rules, stored_rules
@@ -93,9 +94,7 @@ def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) 
     if seeded:
         priors = make_priors(*priors[:2], K, V, pseudo=_pseudo_counts(arrays, K, V))
     counts = _counts(arrays, "topic_word_counts", "the counts of topics", K, V)
-    if D and not np.array_equal(
-        np.asarray(counts.sum(axis=1)).ravel(), np.bincount(z, minlength=K)
-    ):
+    if D and not _belong_together(counts, z, facts):
         raise Damaged("its files do not belong together: sizes of topics differ")
     return TopicModel(
         topic_word_counts=counts,
@@ -108,6 +107,14 @@ def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) 
         parameters=facts,
         tokenization=given_rules(stored_rules(folder, header), vocab, tokenizer, token_pattern),
     )
+
+
+def _belong_together(counts: sp.csr_matrix, z: Any, facts: dict[str, Any]) -> bool:
+    """Return whether counts are of these topics; of means over draws only the sum is known."""
+    if facts.get(AVERAGED, 1) != 1:
+        return _whole(facts, AVERAGED) > 1 and bool(np.isclose(counts.sum(), len(z)))
+    sizes = np.asarray(counts.sum(axis=1)).ravel()
+    return np.array_equal(sizes, np.bincount(z, minlength=counts.shape[0]))
 
 
 def _whole(facts: dict[str, Any], name: str) -> int:

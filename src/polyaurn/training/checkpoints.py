@@ -13,7 +13,7 @@ import numpy as np
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
-from polyaurn.chain.schedule import is_smooth
+from polyaurn.chain.schedule import AUTO_OF_0_1, is_smooth
 from polyaurn.chain.state import WHOLE, Halt, Priors, State, halt_of
 from polyaurn.files.names import (
     CHECKPOINT_FORMAT,
@@ -24,7 +24,7 @@ from polyaurn.files.names import (
     thin_checkpoints,
 )
 from polyaurn.files.npz import read_npz, write_npz
-from polyaurn.files.sealed import Damaged, file_of, seal, unseal
+from polyaurn.files.sealed import Damaged, file_of, read_header, seal, unseal
 
 FORMAT_VERSION = 1
 KEPT = 2
@@ -267,7 +267,36 @@ def _read(folder: Path, name: str) -> Saved:
         prior.flags.writeable = False
     kept = {name: arrays[_EXTRA + name] for name in extra}
     halt = Halt(arrays["z"], sweep, share, priors, ended_smooth(sweep, trace))
-    return Saved(halt, trace, run, "", kept)
+    return Saved(halt, trace, of_this_version(run), "", kept)
+
+
+def run_in(folder: Path) -> dict[str, Any] | None:
+    """Return what the newest checkpoint of a folder says of its run; None where none can be read.
+
+    Nothing else of it is read or verified.
+    """
+    for header in checkpoint_headers(folder / CHECKPOINTS):
+        try:
+            run = read_header(header).get("run")
+        except Damaged:
+            continue
+        if isinstance(run, dict):
+            return run
+    return None
+
+
+def of_this_version(run: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of a run in the terms of this version.
+
+    Version 0.1 took one draw, and its automatic start was another.
+    """
+    if "average_draws" in run:
+        return run
+    start = run.get("warm_start")
+    return run | {
+        "average_draws": 1,
+        "warm_start": AUTO_OF_0_1 if start in ("auto", False) else start,
+    }
 
 
 def _extra_kinds(found: Any) -> dict[str, str]:

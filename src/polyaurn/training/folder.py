@@ -11,6 +11,7 @@ from polyaurn.chain.state import WHOLE, Halt, State
 from polyaurn.files.locks import locked
 from polyaurn.files.names import HEADER
 from polyaurn.model.storage import load
+from polyaurn.training.averages import arrays_of_mean
 from polyaurn.training.checkpoints import (
     Checkpoints,
     Extra,
@@ -18,6 +19,7 @@ from polyaurn.training.checkpoints import (
     check_same_run,
     ended_smooth,
     nothing_extra,
+    of_this_version,
     read_every,
 )
 
@@ -128,4 +130,6 @@ def _finished(folder: Path) -> Saved | None:
     sweep = model.parameters["sweeps"]
     smooth = ended_smooth(sweep, model.trace)
     halt = Halt(model.assignments.copy(), sweep, WHOLE, learned, smooth)
-    return Saved(halt, model.trace, run, "")
+    draws = model.averaged_draws
+    extra = arrays_of_mean(model.topic_word_counts, draws) if draws > 1 else {}
+    return Saved(halt, model.trace, of_this_version(run), "", extra)

@@ -5,20 +5,27 @@ from pathlib import Path
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.threads import count_threads
-from polyaurn.chain.samplers import DEFAULT_SAMPLER, SAMPLERS
+from polyaurn.chain.samplers import SAMPLERS
 from polyaurn.training.run import Run
 
+SPARSE = "polya-urn"  # stores only what is not zero
 TOKEN = 6  # bytes: its topic before and after a sweep, its place
 _CGROUP = Path("/sys/fs/cgroup")
 
 
 def least_bytes(
-    n_tokens: int, n_words: int, n_topics: int, sampler: str, n_threads: int = 1
+    n_tokens: int,
+    n_words: int,
+    n_topics: int,
+    sampler: str,
+    n_threads: int = 1,
+    n_documents: int = 0,
 ) -> int:
     """Return what a run on the CPU needs besides the corpus, at least."""
     facts = SAMPLERS[sampler]
     cell = facts.cell_bytes + facts.thread_cell_bytes * n_threads
-    return TOKEN * n_tokens + cell * n_words * n_topics
+    rows = facts.row_bytes * n_documents * n_topics
+    return TOKEN * n_tokens + cell * n_words * n_topics + rows
 
 
 def free_bytes() -> int:
@@ -56,15 +63,15 @@ def check_memory(run: Run) -> None:
     corpus, settings, K = run.corpus, run.settings, run.settings.n_components
     sizes = (corpus.n_tokens, corpus.n_words, K)
     n_threads = min(count_threads(settings.n_jobs), corpus.n_documents, _blocks(corpus.n_tokens))
-    here = settings.sampler if run.backend.holds_phi else DEFAULT_SAMPLER
-    needed, free = least_bytes(*sizes, here, n_threads), free_bytes()
+    here = settings.sampler if run.backend.holds_phi else SPARSE
+    needed, free = least_bytes(*sizes, here, n_threads, corpus.n_documents), free_bytes()
     if needed <= free:
         return
     remedy = "train on fewer documents, or on a machine with more memory"
     if least_bytes(*sizes, here) <= free:
         remedy = "take fewer threads (n_jobs, --threads), each of which counts by itself"
     elif SAMPLERS[here].cell_bytes:
-        remedy = f"take the sampler {DEFAULT_SAMPLER!r}, which stores only what is not zero"
+        remedy = f"take the sampler {SPARSE!r}, which stores only what is not zero"
     raise InputError(
         f"This run needs at least {needed / 1e9:,.1f} GB of memory ({corpus.n_tokens:,} tokens, "
         f"{corpus.n_words:,} words, {K:,} topics, {n_threads:,} threads), and {free / 1e9:,.1f} GB "

@@ -1,5 +1,6 @@
 """One training: its settings against a corpus, and what the loop, checkpoints and model need."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,16 +9,18 @@ from polyaurn.backends.backend import Backend
 from polyaurn.backends.registry import BACKENDS, check_device
 from polyaurn.base.threads import count_threads
 from polyaurn.chain.priors import make_priors, prior_in_brief
-from polyaurn.chain.samplers import THREAD_FREE
+from polyaurn.chain.samplers import AUTO, SAMPLERS, THREAD_FREE
+from polyaurn.chain.schedule import AUTO_OF_0_1
 from polyaurn.chain.state import Priors
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.training.checkpoints import describe_prior
+from polyaurn.training.averages import Average
+from polyaurn.training.checkpoints import Saved, describe_prior, of_this_version, run_in
 from polyaurn.training.seeds import fixed_counts, in_brief, seed_counts
 from polyaurn.training.settings import Settings
 from polyaurn.training.sweeps import check_balls
 
 _PRIORS = ("doc_topic_prior", "topic_word_prior")
-_IN_MODEL = ("warm_start", "phi_refreshes", "mh_steps", "learn_priors_every")
+_IN_MODEL = ("warm_start", "phi_refreshes", "mh_steps", "average_draws", "learn_priors_every")
 
 
 class Run(NamedTuple):
@@ -44,6 +47,16 @@ class Run(NamedTuple):
             seed=seed, header=header, facts=self.facts | {"seed": seed, "run": header}
         )
 
+    def average(self, saved: Saved | None = None) -> Average:
+        """Return what averages the draws of the chain, as a checkpoint of the same length left it.
+
+        A run that is made longer averages draws of its new end only.
+        """
+        settings = self.settings
+        same = saved is not None and saved.run.get("max_iter") == settings.max_iter
+        kept = saved.extra if same and saved is not None else None
+        return Average(settings.average_draws, settings.max_iter, self.corpus.n_tokens, kept)
+
     def of_chain(self) -> dict[str, Any]:
         """Return the parameters of `sweeps`."""
         return self.settings.of_chain() | {
@@ -53,8 +66,9 @@ class Run(NamedTuple):
 
 def make_run(estimator: Any, corpus: Corpus) -> Run:
     """Check an estimator's parameters against a corpus."""
-    settings = Settings.of(estimator)
+    settings = _as_begun(Settings.of(estimator))
     backend = BACKENDS[check_device(settings.device, settings.sampler, stacklevel=4)]
+    settings = settings.for_corpus(corpus.n_tokens, corpus.n_documents, backend.name)
     pseudo, seeding = _seeding(settings, corpus)
     alpha, beta = given = [getattr(settings, name) for name in _PRIORS]
     priors = make_priors(alpha, beta, settings.n_components, corpus.n_words, pseudo=pseudo)
@@ -71,6 +85,27 @@ def make_run(estimator: Any, corpus: Corpus) -> Run:
     if settings.seed_words is not None:
         facts["seed_words"] = {str(int(k)): list(v) for k, v in settings.seed_words.items()}
     return Run(corpus, settings, backend, settings.random_state, pseudo, priors, header, facts)
+
+
+def _as_begun(settings: Settings) -> Settings:
+    """Return the settings of the run that is resumed where they were left to us.
+
+    What "auto" stands for may change from one version to the next; a run keeps what it began with.
+    """
+    if settings.checkpoint is None or not settings.resume:
+        return settings
+    found = run_in(settings.checkpoint)
+    if found is None:
+        return settings
+    begun = of_this_version(found)
+    changed: dict[str, Any] = {}
+    if settings.sampler == AUTO and begun.get("sampler") in SAMPLERS:
+        changed["sampler"] = begun["sampler"]
+    if settings.warm_start in ("auto", False) and begun["warm_start"] == AUTO_OF_0_1:
+        changed["warm_start"] = AUTO_OF_0_1
+    if settings.average_draws == "auto" and "average_draws" not in found:
+        changed["average_draws"] = 1
+    return replace(settings, **changed)
 
 
 def _header(settings: Settings, corpus: Corpus, seeding: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from polyaurn.base.checks import is_whole, wrong
 from polyaurn.base.errors import InputError, SeedWarning
 from polyaurn.chain.priors import topic_word_mass
-from polyaurn.chain.samplers import check_draws_phi
+from polyaurn.chain.samplers import check_takes_seeds
 from polyaurn.corpus.corpus import Corpus
 
 SEEDED_SHARE = 0.1  # of the tokens a topic has on average, that "auto" gives to its seeds
@@ -58,7 +58,7 @@ def seed_counts(
     """
     if seed_words is None:
         return None
-    check_draws_phi("seed_words", sampler)
+    check_takes_seeds("seed_words", sampler)
     check_strength(strength, "seed_strength", auto=True)
     if strength == "auto":
         strength = SEEDED_SHARE * corpus.n_tokens / n_topics
@@ -111,7 +111,7 @@ def fixed_counts(
     """
     if fixed_topics is None:
         return None
-    check_draws_phi("fixed_topics", sampler)
+    check_takes_seeds("fixed_topics", sampler)
     check_strength(strength, "fixed_strength")
     model, pairs = _model_and_pairs(fixed_topics, n_topics)
     number = {word: v for v, word in enumerate(corpus.vocab)}

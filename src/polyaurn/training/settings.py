@@ -6,18 +6,20 @@ so that the command line's help is immediate.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyaurn.base.checks import check_path, check_whole, wrong
 from polyaurn.base.errors import InputError
 from polyaurn.chain.samplers import (
+    AUTO,
     DEFAULT_SAMPLER,
     SAMPLERS,
-    check_draws_phi,
     check_proposals,
     check_sampler,
+    check_takes_seeds,
+    choose_sampler,
     samplers_in_brief,
 )
 
@@ -108,6 +110,12 @@ def _strength(name: str, *, auto: bool) -> Callable[[Any], Any]:
     return check
 
 
+def _average(value: Any) -> int | str:
+    from polyaurn.training.averages import check_average
+
+    return check_average(value)
+
+
 def _every(value: Any) -> Any:
     from polyaurn.training.checkpoints import read_every
 
@@ -189,7 +197,7 @@ class Settings:
     )  # fmt: skip
     sampler: str = setting(
         DEFAULT_SAMPLER, check_sampler, f"How topics are sampled: {samplers_in_brief()}.",
-        option="sampler", choices=tuple(SAMPLERS), fixes_chain=True, of_chain=True,
+        option="sampler", choices=(AUTO, *SAMPLERS), fixes_chain=True, of_chain=True,
     )  # fmt: skip
     random_state: Any = setting(
         0, _seed, "The seed: the same seed gives the same model.",
@@ -212,9 +220,10 @@ class Settings:
     )  # fmt: skip
     warm_start: str | bool = setting(
         "auto", _warm_start,
-        "'grow' begins on few documents, 'smooth' with larger priors, 'random' with neither; "
-        "'auto' chooses.",
-        option="warm_start", choices=("auto", "grow", "smooth", "random"), fixes_chain=True,
+        "'anneal' begins with a larger beta and lowers it, 'grow' begins on few documents, "
+        "'random' with neither; 'auto' chooses. 'smooth' is annealing as in version 0.1.",
+        option="warm_start", choices=("auto", "anneal", "grow", "smooth", "random"),
+        fixes_chain=True,
         of_chain=True,
     )  # fmt: skip
     phi_refreshes: int | str = setting(
@@ -225,6 +234,11 @@ class Settings:
         None, _proposals,
         "Pairs of Metropolis-Hastings proposals per token, where a sampler proposes.",
         option="mh_steps", kind=int | None, fixes_chain=True, of_chain=True,
+    )  # fmt: skip
+    average_draws: int | str = setting(
+        "auto", _average,
+        "Draws of the end of the chain whose counts are averaged; 1 takes the last one.",
+        option="average_draws", parse=number_or_word, fixes_chain=True,
     )  # fmt: skip
     learn_priors_every: int = setting(
         0, _sweeps("learn_priors_every", 0),
@@ -262,7 +276,7 @@ class Settings:
             check_proposals([self.sampler], self.mh_steps)
         for name in ("seed_words", "fixed_topics"):
             if getattr(self, name) is not None:
-                check_draws_phi(name, self.sampler)
+                check_takes_seeds(name, self.sampler)
         from polyaurn.chain.priors import make_priors
 
         make_priors(self.doc_topic_prior, self.topic_word_prior, self.n_components, None)
@@ -277,13 +291,23 @@ class Settings:
             given[name] = 1 / K if given[name] is None else given[name]
         return cls(**given)
 
-    def schedule(self, n_tokens: int, n_words: int, max_iter: int | None) -> "Schedule":
+    def for_corpus(self, n_tokens: int, n_documents: int, backend: str) -> "Settings":
+        """Return the settings with the sampler that "auto" stands for on a corpus."""
+        chosen = choose_sampler(
+            self.sampler, n_tokens=n_tokens, n_documents=n_documents, n_topics=self.n_components,
+            backend=backend, warm_start=self.warm_start, phi_refreshes=self.phi_refreshes,
+        )  # fmt: skip
+        return self if chosen == self.sampler else replace(self, sampler=chosen)
+
+    def schedule(
+        self, n_tokens: int, n_words: int, max_iter: int | None, beta: float = 0.01
+    ) -> "Schedule":
         """Return what each sweep does on a corpus of this size."""
         from polyaurn.chain.schedule import make_schedule
 
         return make_schedule(
             self.warm_start, self.phi_refreshes, n_tokens=n_tokens, n_words=n_words,
-            n_topics=self.n_components, max_iter=max_iter, sampler=self.sampler,
+            n_topics=self.n_components, max_iter=max_iter, sampler=self.sampler, beta=beta,
         )  # fmt: skip
 
     def of_chain(self) -> dict[str, Any]:

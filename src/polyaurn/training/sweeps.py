@@ -13,10 +13,10 @@ from polyaurn.chain.priors import make_priors
 from polyaurn.chain.samplers import (
     DEFAULT_SAMPLER,
     SAMPLERS,
-    check_draws_phi,
     check_proposals,
+    check_takes_seeds,
 )
-from polyaurn.chain.schedule import Plan, Schedule, is_smooth
+from polyaurn.chain.schedule import Plan, Schedule
 from polyaurn.chain.state import (
     WHOLE,
     Halt,
@@ -68,8 +68,9 @@ def sweeps(
     topic_word_prior : float or array_like of length V
         beta.
     sampler : str
-        One of "polya-urn", "partially-collapsed", "polya-urn-mh",
-        "collapsed", "light" or "collapsed-dense".
+        "auto", which takes "partitioned" up to 2e10 tokens times topics and "polya-urn" beyond and
+        on a GPU; or "polya-urn", "partially-collapsed", "polya-urn-mh", "collapsed",
+        "partitioned", "light" or "collapsed-dense".
     random_state : int, None or NumPy generator
         The seed. The same seed gives the same chain, and for any number of threads unless the
         sampler is "collapsed" or "light".
@@ -80,12 +81,14 @@ def sweeps(
     max_iter : int, optional
         Stop when this many sweeps are done, those before `start` included; without it the
         generator never ends by itself.
-    warm_start : {"auto", "grow", "smooth", "random"}
-        Begin on a 64th of the documents and double it until all are in ("grow"), or with larger
-        priors for the first third of `max_iter` sweeps, at most 120 ("smooth"), or with neither
-        ("random", the paper's plain behaviour). "auto" does both, each where it helps: it grows
-        when tokens times topics are 4e8 or more, unless `max_iter` is too small, and smooths
-        with at most 200 topics. All sweeps count as sweeps.
+    warm_start : {"auto", "anneal", "grow", "smooth", "random"}
+        Begin with a larger beta and lower it to the one asked for, over 70% of `max_iter` sweeps
+        and at most 300, or 100 where the end is not known ("anneal"); or on a 64th of the documents
+        and double it until all are in ("grow"); or with larger priors for the first third of
+        `max_iter` sweeps, at most 120 ("smooth", as in version 0.1); or with none of these
+        ("random", the paper's plain behaviour). "auto" grows where the sampler draws Phi, tokens
+        times topics are 4e8 or more and `max_iter` is large enough, and anneals elsewhere. All
+        sweeps count as sweeps.
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep over all documents, 1 to 8; the paper's way is 1.
         "auto" takes one for each 40 tokens per word, from 1 to 4.
@@ -112,9 +115,9 @@ def sweeps(
     Yields
     ------
     state : State
-        Topics, counts, the number of sweeps done, and the Phi of this sweep. Its arrays are new
+        Topics, counts, priors and the number of sweeps done. Its arrays are new
         every sweep and may be kept. On a GPU they are changed by the next sweep:
-        `polyaurn.chain.state.on_host` copies what is to be kept or looked at.
+        `polyaurn.state.on_host` copies what is to be kept or looked at.
     info : Info
         Timings and the log posterior. `info.phase` is "full" once the warm start is over; before
         that, topics are drawn under raised priors ("smooth") or for a share of the documents
@@ -138,19 +141,23 @@ def sweeps(
         warm_start=warm_start, phi_refreshes=phi_refreshes, mh_steps=mh_steps,
         learn_priors_every=learn_priors_every, device=device,
     )  # fmt: skip
+    backend = check_device(device, sampler)
+    settings = settings.for_corpus(corpus.n_tokens, corpus.n_documents, backend)
+    sampler = settings.sampler
     max_iter = None if max_iter is None else settings.max_iter
     K, seed = settings.n_components, settings.random_state
     priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words, pseudo=pseudo_counts)
     check_balls(priors, sampler)
     if pseudo_counts is not None:
-        check_draws_phi("pseudo_counts", sampler)
-    backend = check_device(device, sampler)
+        check_takes_seeds("pseudo_counts", sampler)
     options = {
         "mh_steps": check_proposals([sampler], mh_steps),
         "learn_every": settings.learn_priors_every,
     }
     threads = count_threads(n_jobs)
-    schedule = settings.schedule(corpus.n_tokens, corpus.n_words, max_iter)
+    schedule = settings.schedule(
+        corpus.n_tokens, corpus.n_words, max_iter, float(priors.beta.mean())
+    )
     if start is not None:
         start = on_host(start) if isinstance(start, State) else start
         check_start(start, corpus, K)
@@ -163,14 +170,10 @@ def sweeps(
             steps = made(corpus, K, workers, **options)
             state = _first_state(corpus, steps, priors, schedule, seed, start)
             del start
-            done = chain(
+            yield from chain(
                 corpus, steps, state, schedule, seed=seed, law=SAMPLERS[sampler].law_of(threads),
                 max_iter=max_iter, evaluate_every=settings.evaluate_every,
             )  # fmt: skip
-            del state
-            for state, info in done:
-                yield state._replace(smooth=is_smooth(info.phase)), info
-                del state, info  # frees its Phi while the next is drawn
 
     return run(start)
 
@@ -178,7 +181,8 @@ def sweeps(
 def check_balls(priors: Priors, sampler: str) -> None:
     """Reject a beta for which an urn's balls of one word, about beta times K, overflow 32 bits."""
     K, beta = len(priors.alpha), float(priors.beta.max())
-    if SAMPLERS[sampler].law == "asymptotic" and beta * K > MOST_BALLS:
+    facts = SAMPLERS[sampler]
+    if facts.draws_phi and facts.law == "asymptotic" and beta * K > MOST_BALLS:
         raise wrong(
             "topic_word_prior", f"at most {MOST_BALLS / K:.4g} with {K:,} topics for {sampler!r}",
             beta, "give a smaller one, or take sampler='partially-collapsed'",
