@@ -1,0 +1,223 @@
+"""Forty wrong lines, and the tests that should notice each; `plant.py` plants and runs them.
+
+They were chosen by reading the package only, before the tests, and spread over all packages that
+compute something. Texts are those of one place of a file; a file that changes may need them changed.
+"""
+
+from typing import NamedTuple
+
+
+class Fault(NamedTuple):
+    """A fault: what is wrong in words, the file, its right text, the wrong one, and tests."""
+
+    what: str
+    file: str
+    right: str
+    wrong: str
+    tests: tuple[str, ...]
+
+
+CHAIN = ("tests/chain", "tests/backends/test_contract.py", "tests/survival/test_same_bytes.py")
+EXACT = ("tests/backends/test_contract.py", "tests/backends/test_plain.py", "tests/chain")
+LAWS = ("tests/laws/test_enumeration.py",)
+
+FAULTS = (
+    Fault(
+        "a growing start needs one sweep more than it says",
+        "chain/schedule.py", "max_iter >= 2 * SWEEPS_PER_SHARE", "max_iter > 2 * SWEEPS_PER_SHARE",
+        ("tests/chain",),
+    ),
+    Fault(
+        "learned beta ignores pseudo-counts in one of two terms",
+        "chain/priors.py", "- digamma(pseudo + b))", "- digamma(b))",
+        ("tests/chain/test_learning.py",),
+    ),
+    Fault(
+        "tokens of blocks are counted in the order of the file",
+        "chain/steps.py", "np.diff(layout.doc_ptr)[layout.documents]", "np.diff(layout.doc_ptr)",
+        ("tests/chain",),
+    ),
+    Fault(
+        "all parts of a sweep draw Phi from the same random numbers",
+        "chain/loop.py", "moment(state.sweep, part)", "moment(state.sweep, 0)", CHAIN,
+    ),
+    Fault(
+        "the search over whole pieces of a row stops one too early",
+        "backends/cpu/z.py", "while running[before] <= goal:", "while running[before] < goal:",
+        EXACT,
+    ),
+    Fault(
+        "a word's proposal is accepted as if alpha were symmetric",
+        "backends/cpu/z_mh.py", "(alpha[c] + m[c]) * alpha[k] / ((alpha[k] + m[k]) * alpha[c])",
+        "(alpha[c] + m[c]) / (alpha[k] + m[k])", LAWS,
+    ),
+    Fault(
+        "a topic drawn again has as many balls as one without tokens",
+        "backends/cpu/phi_urn.py", "rate = beta_all + n_k[empty[e]]", "rate = beta_all", EXACT,
+    ),
+    Fault(
+        "what one word loses is taken from the next words, too",
+        "backends/cpu/counts.py", "            gone[old_topic[j]] = 0\n", "            pass\n",
+        EXACT,
+    ),
+    Fault(
+        "the document's part is not rescaled when a topic grows",
+        "backends/cpu/collapsed.py", "M += (m[k] + 1) * s - m[k] * share[k]", "M += s",
+        ("tests/backends/test_rivals.py", *LAWS),
+    ),
+    Fault(
+        "a topic from the prior's part of a proposal counts as absent from the word",
+        "backends/cpu/light.py", "n_c = _number(lo, hi, topic, number, c)", "n_c = np.int32(0)",
+        LAWS,
+    ),
+    Fault(
+        "a document proposes a token's own topic, and never that of the next one",
+        "backends/cpu/proposals.py", "j + 1 if j >= i else j", "j + 1 if j > i else j", LAWS,
+    ),
+    Fault(
+        "joining documents share random numbers with the z step",
+        "backends/cpu/start.py", "Purpose.ENTER", "Purpose.PRIOR", EXACT,
+    ),
+    Fault(
+        "a sweep too few is averaged for new documents",
+        "backends/cpu/fold_in.py", "if sweep >= burn_in:", "if sweep > burn_in:",
+        ("tests/model", "tests/evaluate/test_held_out.py"),
+    ),
+    Fault(
+        "sizes of topics lack the pseudo-counts when documents are folded in",
+        "backends/documents.py", "sizes = np.asarray(mass.sum(axis=1)",
+        "sizes = np.asarray(topic_word_counts.sum(axis=1)",
+        ("tests/training/test_seeds.py", "tests/evaluate/test_held_out.py"),
+    ),
+    Fault(
+        "the log posterior leaves the pseudo-counts out of the sizes of topics",
+        "backends/cpu/log_posterior.py", "(beta_sum + pseudo_sizes(priors)).tolist()",
+        "(beta_sum + 0.0 * pseudo_sizes(priors)).tolist()",
+        ("tests/training/test_seeds.py", "tests/evaluate/test_diagnostics.py"),
+    ),
+    Fault(
+        "a gamma draw of shape exactly one is one of shape two",
+        "backends/variates.py", "if shape < 1.0 else plus(shape, -1.0 / 3.0)",
+        "if shape <= 1.0 else plus(shape, -1.0 / 3.0)", ("tests/laws/test_variates.py", *EXACT),
+    ),
+    Fault(
+        "large topics are compared by their rarest words",
+        "model/distance.py", "np.argsort(-row, kind=", "np.argsort(row, kind=",
+        ("tests/model/test_distance.py", "tests/model/test_topic_map.py"),
+    ),
+    Fault(
+        "words as probable as the last one listed are lost",
+        "model/leading_words.py", "np.flatnonzero(score >= least)",
+        "np.flatnonzero(score > least)",
+        ("tests/model/test_one_formula.py", "tests/model/test_tables.py"),
+    ),
+    Fault(
+        "FREX's exclusivity has the prior of one topic for that of all",
+        "model/tables/words.py", "model.priors.beta * inverse.sum()",
+        "model.priors.beta * inverse.mean()", ("tests/model/test_tables.py",),
+    ),
+    Fault(
+        "the entropy of a mixture leaves out topics without tokens",
+        "model/tables/documents.py", " + (alpha * np.log(alpha)).sum()", "",
+        ("tests/model/test_tables.py",),
+    ),
+    Fault(
+        "shares of some topics have the alphas of the first ones",
+        "model/tables/groups.py", "alpha[asked])", "alpha[: len(asked)])",
+        ("tests/model/test_groups.py",),
+    ),
+    Fault(
+        "merged topics lose their pseudo-counts",
+        "model/tables/hierarchy.py", "V, pseudo=pseudo)", "V, pseudo=None)",
+        ("tests/model/test_merging.py",),
+    ),
+    Fault(
+        "a topic may be the nearest of itself",
+        "model/topic_map.py", "distance + 2.0 * np.eye(K)", "distance + 0.5 * np.eye(K)",
+        ("tests/model/test_topic_map.py", "tests/pages/test_report.py"),
+    ),
+    Fault(
+        "a time at the very last edge is in no bin",
+        "model/dates.py", "at[there == edges[-1]] = len(edges) - 2\n", "pass\n",
+        ("tests/model/test_dates.py", "tests/model/test_groups.py"),
+    ),
+    Fault(
+        "sparse mixtures of new documents have the mean alpha for each topic",
+        "model/inference.py", "mean.data + alpha[mean.indices]", "mean.data + alpha.mean()",
+        ("tests/model", "tests/estimator/test_lda.py"),
+    ),
+    Fault(
+        "a word enters a window one token early",
+        "evaluate/windows.py", "t = max(0, i - width + 1)", "t = max(0, i - width)",
+        ("tests/evaluate/test_coherence.py",),
+    ),
+    Fault(
+        "the effective size leaves out the term after the last pair",
+        "evaluate/convergence.py", "after = float(max(rho[2 * kept], 0.0))", "after = float(0.0)",
+        ("tests/evaluate/test_posterior.py", "tests/evaluate/test_diagnostics.py"),
+    ),
+    Fault(
+        "Phi of some topics is drawn with the sizes of the first ones",
+        "evaluate/posterior/sampling.py", "rest = sizes[chosen.topics]",
+        "rest = sizes[: len(chosen.topics)]", ("tests/evaluate/test_posterior.py",),
+    ),
+    Fault(
+        "Heaps' law counts a word where it is last seen",
+        "evaluate/diagnostics.py", "first_seen[corpus.word[::-1]] = position[::-1]",
+        "first_seen[corpus.word] = position", ("tests/evaluate/test_diagnostics.py",),
+    ),
+    Fault(
+        "a word in exactly the largest share of documents is dropped",
+        "corpus/pruning.py", "keep &= frequency <= max", "keep &= frequency < max",
+        ("tests/corpus/test_corpus.py",),
+    ),
+    Fault(
+        "an import counts empty documents when it prunes",
+        "corpus/conversion.py", "used = int((lengths > 0).sum())", "used = len(lengths)",
+        ("tests/corpus/test_conversion.py",),
+    ),
+    Fault(
+        "words of new documents stay in the order of another vocabulary",
+        "corpus/known_words.py", "word[known][order]", "word[known]",
+        ("tests/corpus", "tests/model", "tests/evaluate/test_held_out.py"),
+    ),
+    Fault(
+        "the document at the end of a piece of a file is cut in two",
+        "corpus/uci.py", "int(np.searchsorted(document, document[-1]))", "len(document)",
+        ("tests/corpus/test_conversion.py", "tests/corpus/test_readers.py"),
+    ),
+    Fault(
+        "absent seed words take their share of the strength",
+        "training/seeds.py", "round(strength / len(known))", "round(strength / len(words))",
+        ("tests/training/test_seeds.py",),
+    ),
+    Fault(
+        "priors that differ after the seventh digit count as the same run",
+        "training/checkpoints.py", 'np.asarray(prior, "<f8")', 'np.asarray(prior, "<f4")',
+        ("tests/training/test_checkpoints.py", "tests/training/test_settings.py"),
+    ),
+    Fault(
+        "seed words are used or fixed topics, not both",
+        "training/run.py", "(sum(parts[1:], start=parts[0]) if parts else None)",
+        "(parts[0] if parts else None)", ("tests/training/test_seeds.py",),
+    ),
+    Fault(
+        "a prior larger than a word's weight is not lowered",
+        "exchange/parts.py", "np.where(least >= prior * (1 - _ROUNDING), prior, least)",
+        "prior + 0.0 * least", ("tests/exchange",),
+    ),
+    Fault(
+        "numbers of topics are equal only within the best one's spread",
+        "studies/topic_grid/summary.py", "<= max(spreads[K], spreads[top])", "<= spreads[top]",
+        ("tests/studies/test_topic_grid.py",),
+    ),
+    Fault(
+        "quarters begin in the last month of the one before",
+        "pages/report/dates.py", "(d[1] - 1) // 3", "d[1] // 3", ("tests/pages/test_report.py",),
+    ),
+    Fault(
+        "of long documents the rarest words are shown",
+        "pages/report/documents.py", "np.lexsort((pair, -count))", "np.lexsort((pair, count))",
+        ("tests/pages/test_report.py",),
+    ),
+)  # fmt: skip
