@@ -1,7 +1,7 @@
 """Forty wrong lines, and the tests that should notice each; `plant.py` plants and runs them.
 
 They were chosen by reading the package only, before the tests, and spread over all packages that
-compute something. Texts are those of one place of a file; a file that changes may need them changed.
+compute something. A text is that of one place of a file; where the file changes, so must it.
 """
 
 from typing import NamedTuple

@@ -4,6 +4,8 @@ Sizes that tests can lower are lowered, and what is drawn must stay. Where 16 bi
 counts are as large as they have to be to show a number that wraps.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -47,7 +49,7 @@ def of_documents(lengths, n_words, seed=0):
 
 @pytest.fixture(scope="module")
 def searched():
-    """Words of many topics, though not a third of all, in documents of few: columns are searched."""
+    """Words of many topics, not of a third of all, in documents of few: columns are searched."""
     corpus, K = of_documents([1, 2, 3, 4] * 60, 6), 300
     steps = URN(corpus, K)
     z = steps.start(0)
@@ -172,7 +174,7 @@ def light_bytes(made, corpus, K, **options):
 @pytest.mark.parametrize("mh_steps", [2, 4])
 def test_hashed_tables_hold_what_full_ones_hold(mh_steps, monkeypatch):
     corpus, K, made = of_documents([3, 9, 1, 12] * 10, 40), 64, load_steps("light")
-    where, size = light._rooms(np.bincount(corpus.word), K)
+    _, size = light._rooms(np.bincount(corpus.word), K)
     assert (size < K).sum() > 20
     hashed = light_bytes(made, corpus, K, mh_steps=mh_steps)
     monkeypatch.setattr(light, "_rooms", full_tables)
@@ -237,8 +239,6 @@ def test_topics_of_documents_are_counted_in_pieces(piece, monkeypatch):
     lengths = [0, 3, 0, 9, 1, 6, 6, 0]
     ptr = np.concatenate(([0], np.cumsum(lengths)))
     z = np.random.default_rng(0).integers(0, 4, ptr[-1]).astype(np.uint16)
-    expected = [
-        np.bincount(z[a:b], minlength=4).tolist() for a, b in zip(ptr, ptr[1:], strict=False)
-    ]
+    expected = [np.bincount(z[a:b], minlength=4).tolist() for a, b in pairwise(ptr)]
     monkeypatch.setattr("polyaurn.chain.state._PIECE", piece)
     assert doc_topic_matrix(ptr, z, 4).toarray().tolist() == expected

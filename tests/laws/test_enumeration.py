@@ -8,6 +8,7 @@ from polyaurn.backends.registry import load_steps
 from polyaurn.chain.priors import make_priors
 from support.chains import (
     CHAINS,
+    MH_EXACT,
     chain,
     digits,
     enumerate_posterior,
@@ -16,7 +17,7 @@ from support.chains import (
     steps_of,
     total_variation,
 )
-from support.faults import BROKEN, PLAIN_TO_SEE, steps_with
+from support.faults import BROKEN, PLAIN_TO_SEE, STALE, steps_with
 from support.p_values import UNLIKELY, chi_square_p
 
 pytestmark = pytest.mark.slow
@@ -30,22 +31,24 @@ SHAPES = {
     "asymmetric": ([[2, 1, 0], [0, 1, 2], [0, 0, 1]], [0.3, 0.7], [0.1, 0.2, 0.4]),
 }
 
+FOR_PROPOSALS = {"unlike documents": ([[3, 0], [1, 2], [0, 1]], [0.1, 0.9], [0.05, 0.3])}
+
 
 def setting(shape):
-    counts, alpha, beta = SHAPES[shape]
+    counts, alpha, beta = (SHAPES | FOR_PROPOSALS)[shape]
     corpus = Corpus.from_matrix(counts)
     priors = make_priors(alpha, beta, len(alpha), corpus.n_words)
     return corpus, priors, enumerate_posterior(corpus, priors)
 
 
-def after_one_sweep(made, shape, draws):
+def after_one_sweep(made, shape, draws, **options):
     """Start from independent draws of the posterior, sweep once: the law must stay.
 
     The draws are independent, so that chi-square needs no thinning.
     """
     corpus, priors, p = setting(shape)
     K = len(priors.alpha)
-    steps = made(corpus, K)
+    steps = made(corpus, K, **options)
     rng = np.random.default_rng(7)
     starts = digits(rng.choice(len(p), size=draws, p=p), K, corpus.n_tokens)
     ends = np.array([one_step(steps, priors, z, 1, t).z for t, z in enumerate(starts)])
@@ -56,6 +59,18 @@ def after_one_sweep(made, shape, draws):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sweep_keeps_the_posterior(sampler, shape):
     assert after_one_sweep(steps_of(sampler), shape, 15_000) > UNLIKELY
+
+
+@pytest.mark.parametrize(("sampler", "mh_steps"), [("light", 4), ("light", 16), (MH_EXACT, 4)])
+def test_a_sweep_of_more_proposals_keeps_the_posterior(sampler, mh_steps):
+    made = steps_of(sampler)
+    assert after_one_sweep(made, "unlike documents", 6000, mh_steps=mh_steps) > UNLIKELY
+
+
+@pytest.mark.parametrize(("fault", "mh_steps"), STALE.items())
+def test_what_an_earlier_proposal_left_behind_is_seen(fault, mh_steps):
+    broken = steps_with("light", fault)
+    assert after_one_sweep(broken, "unlike documents", 6000, mh_steps=mh_steps) < UNLIKELY**2
 
 
 @pytest.mark.parametrize(("sampler", "fault"), BROKEN)
