@@ -3,6 +3,7 @@
     python fuzz/plant.py                # all; some take minutes, since kernels are compiled again
     python fuzz/plant.py model corpus   # those of some packages
     python fuzz/plant.py 3 17           # those of some numbers
+    python fuzz/plant.py --kinds        # those of kinds of faults, all or some in the same way
 
 It prints a line for each fault and exits with 1 if one was missed. Nothing in the checkout changes.
 """
@@ -15,7 +16,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from planted_faults import FAULTS, Fault
+from planted_faults import FAULTS, KINDS, Fault
 
 ROOT = Path(__file__).resolve().parents[1]
 FAILED = 1  # what pytest exits with when a test fails
@@ -50,10 +51,14 @@ def outcome(fault: Fault, package: Path) -> str:
 def main() -> int:
     """Plant the faults asked for; return 1 if one was not caught."""
     asked = sys.argv[1:]
+    faults = FAULTS
+    if "--kinds" in asked:
+        asked.remove("--kinds")
+        faults = KINDS
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         package = Path(shutil.copytree(ROOT / "src", Path(folder, "src"))) / "polyaurn"
-        for number, fault in enumerate(FAULTS, start=1):
+        for number, fault in enumerate(faults, start=1):
             if asked and str(number) not in asked and fault.file.split("/")[0] not in asked:
                 continue
             begin = perf_counter()

@@ -1,7 +1,9 @@
-"""Forty wrong lines, and the tests that should notice each; `plant.py` plants and runs them.
+"""Wrong lines, and the tests that should notice each; `plant.py` plants and runs them.
 
-They were chosen by reading the package only, before the tests, and spread over all packages that
-compute something. A text is that of one place of a file; where the file changes, so must it.
+The forty of `FAULTS` were chosen by reading the package only, before the tests, and spread over all
+packages that compute something. Those of `KINDS` belong to the tests that were written for a kind
+of fault: sizes, priors that differ, reported errors, limits. A text is that of one place of a file;
+where the file changes, so must it.
 """
 
 from typing import NamedTuple
@@ -18,7 +20,7 @@ class Fault(NamedTuple):
 
 
 REFERENCE = ("tests/backends/test_contract.py::test_same_bytes_as_the_reference",)
-SCHEDULE = ("tests/chain/test_schedule.py",)
+SCHEDULE = ("tests/chain/test_limits.py", "tests/chain/test_schedule.py")
 KEEPS = "tests/laws/test_enumeration.py::test_a_sweep_keeps_the_posterior[{}]"
 
 FAULTS = (
@@ -40,12 +42,12 @@ FAULTS = (
     Fault(
         "all parts of a sweep draw Phi from the same random numbers",
         "chain/loop.py", "moment(state.sweep, part)", "moment(state.sweep, 0)",
-        (*SCHEDULE, "tests/survival/test_same_bytes.py"),
+        ("tests/survival/test_same_bytes.py",),
     ),
     Fault(
         "the search over whole pieces of a row stops one too early",
         "backends/cpu/z.py", "while running[before] <= goal:", "while running[before] < goal:",
-        REFERENCE,
+        (*REFERENCE, "tests/backends/test_columns.py"),
     ),
     Fault(
         "a word's proposal is accepted as if alpha were symmetric",
@@ -224,5 +226,112 @@ FAULTS = (
         "of long documents the rarest words are shown",
         "pages/report/documents.py", "np.lexsort((pair, -count))", "np.lexsort((pair, count))",
         ("tests/pages/test_report.py",),
+    ),
+)  # fmt: skip
+
+SIZES = "tests/backends/test_sizes.py"
+PRIORS = ("tests/evaluate/test_posterior_priors.py",)
+BARS = ("tests/evaluate/test_error_bars.py",)
+LIMITS = ("tests/chain/test_limits.py",)
+KINDS = (
+    Fault(
+        "a run of more than 65,535 tokens wraps",
+        "backends/cpu/layout.py", "while v - before > most or left > most:",
+        "while v - before > most:", (f"{SIZES}::test_a_word_of_more_than_65535_tokens_in_a_block",),
+    ),
+    Fault(
+        "a very long document is put into a block",
+        "backends/cpu/layout.py", "LONGEST = 65_535", "LONGEST = 1_000_000",
+        (f"{SIZES}::test_a_document_of_150003_tokens_gives_the_bytes_of_the_reference",),
+    ),
+    Fault(
+        "a long list of the prior's topics is not sorted",
+        "backends/cpu/phi_urn.py", "if n_extra > MOST_INSERTED:", "if n_extra < 0:",
+        (f"{SIZES}::test_many_balls_of_the_prior_are_sorted",),
+    ),
+    Fault(
+        "topics after the first piece of tokens begin with its draws",
+        "backends/cpu/start.py", "index = np.arange(lo, min(lo + _PIECE, len(z)))",
+        "index = np.arange(min(_PIECE, len(z) - lo))",
+        (f"{SIZES}::test_tokens_are_counted_and_begun_in_pieces",),
+    ),
+    Fault(
+        "the last document of a piece is counted without its topics",
+        "chain/state.py", "hi = min(max(hi, lo + 1), D)", "hi = min(max(hi, lo + 2), D)",
+        (f"{SIZES}::test_topics_of_documents_are_counted_in_pieces",),
+    ),
+    Fault(
+        "a row too small to write down has the beta of the first word",
+        "backends/cpu/phi_dirichlet.py", "logs[v] = log_gamma_draw(n + beta[v], a, b,",
+        "logs[v] = log_gamma_draw(n + beta[0], a, b,", ("tests/backends/test_columns.py",),
+    ),
+    Fault(
+        "a topic of very small alpha is never drawn",
+        "backends/cpu/columns.py", "np.uint64(max(np.rint(w * ratio), 1.0))",
+        "np.uint64(np.rint(w * ratio))", ("tests/backends/test_columns.py",),
+    ),
+    Fault(
+        "draws of Theta have the alphas of the first chain's topics",
+        "evaluate/posterior/sampling.py", "self._draw_theta(state, priors.alpha[self._order], rng)",
+        "self._draw_theta(state, priors.alpha, rng)", PRIORS,
+    ),
+    Fault(
+        "the mean of Theta has the alphas of the first chain's topics",
+        "evaluate/posterior/result.py", "(1.0 / (lengths + p.alpha.sum()), p.alpha[self.order])",
+        "(1.0 / (lengths + p.alpha.sum()), p.alpha)", PRIORS,
+    ),
+    Fault(
+        "the mean of Phi has the pseudo-counts of the first chain's topics",
+        "evaluate/posterior/result.py", "pseudo_sizes(p)[self.order]", "pseudo_sizes(p)", PRIORS,
+    ),
+    Fault(
+        "alphas of draws are those of the first chain's topics",
+        "evaluate/posterior/result.py", "[[p.alpha[c.order] for p in", "[[p.alpha for p in", PRIORS,
+    ),
+    Fault(
+        "errors of documents are added as if they had one sign",
+        "evaluate/held_out.py", "math.sqrt(math.fsum(self.error**2))", "math.fsum(self.error)",
+        BARS,
+    ),
+    Fault(
+        "the error per token falls as the root of the tokens",
+        "evaluate/held_out.py", "return self.total_error / int(self.tokens.sum())",
+        "return self.total_error / math.sqrt(int(self.tokens.sum()))", BARS,
+    ),
+    Fault(
+        "the error of a document is too small by the root of its particles",
+        "backends/cpu/fold_in.py", "np.sqrt((particles - 1) / particles * spread)",
+        "np.sqrt((particles - 1) / particles * spread / particles)", BARS,
+    ),
+    Fault(
+        "standard deviations in summaries are those of a mean",
+        "evaluate/posterior/result.py", "float(draws.std(ddof=1)) if",
+        "float(draws.std(ddof=1) / draws.size**0.5) if", BARS,
+    ),
+    Fault(
+        "fixed strengths are shared with words that are absent",
+        "training/seeds.py", "strength * p[here >= 0] / p[here >= 0].sum()",
+        "strength * p[here >= 0] / p.sum()", ("tests/training/test_seeds.py",),
+    ),
+    Fault(
+        "documents of one token are left out where alpha is learned",
+        "chain/priors.py", "loss = (documents * (digamma",
+        "loss = (documents * (lengths > 1) * (digamma", LIMITS,
+    ),
+    Fault(
+        "the smooth start is a sweep too long",
+        "chain/schedule.py", "smooth = sweep < self.smooth", "smooth = sweep <= self.smooth",
+        LIMITS,
+    ),
+    Fault(
+        "200 topics are too many for a smooth start",
+        "chain/schedule.py", "n_topics <= MOST_SMOOTH_TOPICS", "n_topics < MOST_SMOOTH_TOPICS",
+        LIMITS,
+    ),
+    Fault(
+        "a checkpoint counts as written before it is",
+        "training/checkpoints.py", "        halt = halt_of(state)\n        try:",
+        "        halt = halt_of(state)\n        self._written = state.sweep\n        try:",
+        ("tests/training/test_checkpoints.py",),
     ),
 )  # fmt: skip

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from polyaurn import Corpus
+from polyaurn.backends.cpu import z
 from polyaurn.backends.cpu.columns import PRIOR_PARTS, from_prior
 from polyaurn.backends.reference import REFERENCES
 from polyaurn.backends.registry import load_steps
@@ -59,8 +60,8 @@ def test_rows_too_small_to_write_down_have_each_words_own_beta():
     priors = make_priors(0.1, beta, 2, 3)
     steps = load_steps("partially-collapsed")(corpus, 2)
     plain = REFERENCES["partially-collapsed"](corpus, 2)
-    z = np.zeros(6, np.uint16)
-    n, n_plain = steps.count(z), plain.count(z)
+    one_topic = np.zeros(6, np.uint16)
+    n, n_plain = steps.count(one_topic), plain.count(one_topic)
     leading = []
     for sweep in range(1500):
         phi = steps.draw_phi(n, priors, Address(0, sweep))
@@ -73,3 +74,23 @@ def test_rows_too_small_to_write_down_have_each_words_own_beta():
             assert phi.exponent.tobytes() == same.exponent.tobytes()
     assert chi_square_p(np.bincount(leading, minlength=3), beta / beta.sum()) > UNLIKELY
     assert chi_square_p(np.bincount(leading, minlength=3), np.ones(3) / 3) < UNLIKELY**2
+
+
+@pytest.mark.parametrize("width", [1, 63, 64, 65, 130, 192])
+def test_every_goal_finds_its_topic(width):
+    """Weights are small, so that goals hit the ends of sums, which large ones hardly ever do."""
+    rng = np.random.default_rng(width)
+    w, m = rng.integers(0, 3, width).astype(np.uint32), rng.integers(0, 3, width).astype(np.uint16)
+    m[-1], w[-1] = 1, 2
+    if width > 128:
+        m[64:128] = 0  # a whole piece without weight
+    edges = np.cumsum(w.astype(int) * m)
+    running = np.empty(width + 1, np.uint64)
+    total = z._sum_row(w, m, np.uint64(width), running)
+    assert total == edges[-1]
+    found = [z._find_in_row(w, m, running, np.uint64(goal)) for goal in range(total)]
+    assert found == np.searchsorted(edges, np.arange(total), side="right").tolist()
+    parts = edges[w * m > 0].astype(np.uint64)
+    for goal in range(total):
+        place = from_prior(parts, np.uint64(0), len(parts), (goal + 0.5) / total)
+        assert place == np.searchsorted(parts, goal, side="right")
