@@ -68,7 +68,7 @@ FAULTS = (
     Fault(
         "the document's part is not rescaled when a topic grows",
         "backends/cpu/collapsed.py", "M += (m[k] + 1) * s - m[k] * share[k]", "M += s",
-        ("tests/backends/test_rivals.py", KEEPS.format("asymmetric-collapsed")),
+        ("tests/laws/test_collapsed_agree.py",),
     ),
     Fault(
         "a topic from the prior's part of a proposal counts as absent from the word",
