@@ -58,6 +58,17 @@ def test_text_is_imported_as_it_is_read(tmp_path, in_small_pieces, name, text, o
     assert len(seen) > 1
 
 
+def test_empty_documents_do_not_count_where_words_are_pruned(tmp_path, in_small_pieces):
+    """A word of six of seven documents with words is too common for 0.8, not of six of ten."""
+    path = tmp_path / "lines.txt"
+    path.write_text("moon star\n" * 6 + "star\n" + "of the\n" * 3)
+    with pytest.raises(InputError, match="pruning must leave at least one word"):
+        import_corpus(path, tmp_path / "c.urn", max_doc_fraction=0.8)
+    kept = import_corpus(path, tmp_path / "c.urn", max_doc_fraction=0.9)
+    assert kept.vocab == ("moon",)
+    assert kept == read_corpus(path, max_doc_fraction=0.9)
+
+
 def test_a_folder_and_a_parquet_file_are_imported(tmp_path, in_small_pieces):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({"text": [*TEXTS, None]}), tmp_path / "t.parquet")

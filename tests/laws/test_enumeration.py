@@ -6,9 +6,9 @@ import pytest
 from polyaurn import Corpus
 from polyaurn.backends.registry import load_steps
 from polyaurn.chain.priors import make_priors
-from support.chains import CHAINS, chain, number, steps_of, total_variation
+from support.chains import CHAINS, MH_EXACT, chain, number, steps_of, total_variation
 from support.enumeration import SHAPES, after_one_sweep, setting
-from support.faults import BROKEN, PLAIN_TO_SEE, steps_with
+from support.faults import BROKEN, PLAIN_TO_SEE, STALE, steps_with
 from support.p_values import UNLIKELY, chi_square_p
 
 pytestmark = pytest.mark.slow
@@ -18,6 +18,18 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sweep_keeps_the_posterior(sampler, shape):
     assert after_one_sweep(steps_of(sampler), shape, 15_000) > UNLIKELY
+
+
+@pytest.mark.parametrize(("sampler", "mh_steps"), [("light", 4), ("light", 16), (MH_EXACT, 4)])
+def test_a_sweep_of_more_proposals_keeps_the_posterior(sampler, mh_steps):
+    made = steps_of(sampler)
+    assert after_one_sweep(made, "unlike documents", 6000, mh_steps=mh_steps) > UNLIKELY
+
+
+@pytest.mark.parametrize(("fault", "mh_steps"), STALE.items())
+def test_what_an_earlier_proposal_left_behind_is_seen(fault, mh_steps):
+    broken = steps_with("light", fault)
+    assert after_one_sweep(broken, "unlike documents", 6000, mh_steps=mh_steps) < UNLIKELY**2
 
 
 @pytest.mark.parametrize(("sampler", "fault"), BROKEN)

@@ -76,7 +76,7 @@ def test_zero_truncated_poisson(rate):
         assert chi_square_p(histogram(lazy), pmf / pmf.sum()) < UNLIKELY / 1e6
 
 
-@pytest.mark.parametrize("shape", [0.01, 0.5, 1.01, 3.0, 250.01])
+@pytest.mark.parametrize("shape", [0.01, 0.5, 1.0, 1.01, 3.0, 250.01])
 def test_gamma_draws(shape):
     a, b = key(2, 0, Purpose.CELL)
     logs = np.array([variates.log_gamma_draw(shape, a, b, i * 256) for i in range(N)])

@@ -29,6 +29,14 @@ def test_circles_lie_in_the_map_apart_and_near_their_like():
     assert place.order > 0.7
 
 
+def test_no_topic_is_near_itself_and_the_nearest_come_first():
+    """Topics that share no word are as far apart as can be."""
+    counts = np.diag([5.0, 3, 2, 4])
+    counts[3, 0] = 1
+    place = place_topics(sp.csr_matrix(counts), counts.sum(axis=1))
+    assert place.nearest.tolist() == [[3, 1, 2], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+
+
 def test_the_map_is_the_same_again(trained):
     first, again = place(trained.model_), place(trained.model_)
     for a, b in zip(first[:4], again[:4], strict=True):

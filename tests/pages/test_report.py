@@ -253,6 +253,18 @@ def test_steps_of_time_are_the_finest_that_fit(dates, unit, labels):
     assert found["undated"] == 4 - len(dated)
 
 
+def test_months_are_in_their_quarters():
+    X = np.full((25, 2), 3)
+    model = LDA(2, max_iter=2, verbose=False).fit(Corpus.from_matrix(X)).model_
+    months = [f"{2001 + i // 12}-{i % 12 + 1:02}-01" for i in range(24)]
+    found = over_time(
+        model, parse_dates([*months, "2012-12-01"], 25, "dates, number"), np.arange(2)
+    )
+    assert found["unit"] == "quarter"
+    assert found["labels"][:5] == ["2001 Q1", "2001 Q2", "2001 Q3", "2001 Q4", "2002 Q1"]
+    assert found["totals"] == [18] * 8 + [0] * 39 + [6]
+
+
 def test_one_step_is_no_time_axis(trained, tmp_path):
     n = trained.corpus_.n_documents
     assert gather(trained, dates=["2020"] * n)["time"] is None

@@ -258,6 +258,9 @@ def test_equal_is_within_the_larger_spread():
     assert found["stability"] == {"topics": 50, "equal": [10, 20]}
     wider = best(summarise(cells(10, -8.0, -7.8) + cells(20, -7.9, -7.7), lambda K, seeds: []))
     assert wider["held_out"] == {"topics": 20, "equal": [10]}
+    narrow_at_the_top = cells(10, -8.0, -7.8) + cells(20, -7.81, -7.81)
+    found = best(summarise(narrow_at_the_top, lambda K, seeds: []))
+    assert found["held_out"] == {"topics": 20, "equal": [10]}
 
 
 def test_the_time_left_goes_by_the_nearest_finished_cell():

@@ -15,17 +15,18 @@ SHAPES = {
     "three topics": ([[1, 1, 0], [0, 1, 2]], [0.2, 0.5, 0.3], 0.4),
     "asymmetric": ([[2, 1, 0], [0, 1, 2], [0, 0, 1]], [0.3, 0.7], [0.1, 0.2, 0.4]),
 }
+FOR_PROPOSALS = {"unlike documents": ([[3, 0], [1, 2], [0, 1]], [0.1, 0.9], [0.05, 0.3])}
 
 
 def setting(shape):
     """Return a corpus, its priors, and the enumerated posterior."""
-    counts, alpha, beta = SHAPES[shape]
+    counts, alpha, beta = (SHAPES | FOR_PROPOSALS)[shape]
     corpus = Corpus.from_matrix(counts)
     priors = make_priors(alpha, beta, len(alpha), corpus.n_words)
     return corpus, priors, enumerate_posterior(corpus, priors)
 
 
-def after_one_sweep(made, shape, draws):
+def after_one_sweep(made, shape, draws, **options):
     """Start from independent draws of the posterior, sweep once; return the p-value of the result.
 
     It should be draws of the posterior again. They are independent, so that chi-square needs no
@@ -33,7 +34,7 @@ def after_one_sweep(made, shape, draws):
     """
     corpus, priors, p = setting(shape)
     K = len(priors.alpha)
-    steps = made(corpus, K)
+    steps = made(corpus, K, **options)
     rng = np.random.default_rng(7)
     starts = digits(rng.choice(len(p), size=draws, p=p), K, corpus.n_tokens)
     ends = np.array([one_step(steps, priors, z, 1, t).z for t, z in enumerate(starts)])

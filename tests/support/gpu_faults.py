@@ -67,6 +67,10 @@ FAULTS = {
         "phi", (("poisson_count(\n                        number,", "poisson_count("
         "\n                        number + uint32(1),"),), EMPTY
     ),
+    "draws of 16 bits": Fault(
+        "phi", (("scratch[row + k] = uint32(drawn)", "scratch[row + k] = uint32(uint16(drawn))"),),
+        Case(K=3, pseudo=150_003),
+    ),
     "first topics of another address": Fault(
         "tokens", (("bits(a, b, base + i), K", "bits(b, a, base + i), K"),), LONG
     ),

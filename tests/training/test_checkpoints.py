@@ -215,6 +215,41 @@ def test_another_run_is_refused(corpus, tmp_path, change, sentence):
     assert sentence in str(refusal.value)
 
 
+def test_a_prior_that_differs_in_its_last_digits_is_another_run(corpus, tmp_path):
+    alpha = np.array([0.1, 0.2, 0.3, 0.4])
+    stopped(corpus, tmp_path / "m", doc_topic_prior=alpha)
+    for other in (alpha * (1 + 1e-12), alpha[::-1]):
+        with pytest.raises(InputError, match="'doc_topic_prior' parameter must be as in the run"):
+            lda(tmp_path / "m", resume=True, doc_topic_prior=other).fit(corpus)
+    assert (
+        lda(tmp_path / "m", resume=True, doc_topic_prior=alpha.tolist()).fit(corpus).n_iter_ == 20
+    )
+
+
+def test_a_checkpoint_counts_as_written_only_when_it_is(corpus, tmp_path, monkeypatch):
+    """The disk is full at the last sweep, and has space again when the run ends."""
+    from polyaurn.training import checkpoints
+
+    *_, (state, _) = polyaurn.sweeps(corpus, 4, max_iter=2)
+    kept = checkpoints.Checkpoints(tmp_path, {"random_state": 7}, Every(sweeps=2))
+    (tmp_path / CHECKPOINTS).mkdir()
+
+    def full(*arguments, **options):
+        raise InputError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "seal", full)
+        assert "No checkpoint was written at sweep 2" in kept.after(state, [])
+    assert kept.newest() is None
+    assert kept.at_the_end(state, []) == ""
+    saved = kept.newest()
+    assert saved.halt.sweep == 2
+    assert saved.halt.z.tobytes() == state.z.tobytes()
+    before = (tmp_path / CHECKPOINTS / "sweep-000000002.json").stat().st_mtime_ns
+    assert kept.at_the_end(state, []) == ""  # written already
+    assert (tmp_path / CHECKPOINTS / "sweep-000000002.json").stat().st_mtime_ns == before
+
+
 def test_another_corpus_is_refused(corpus, tmp_path):
     stopped(corpus, tmp_path / "m")
     other = polyaurn.Corpus.from_matrix(corpus.to_matrix()[::-1], corpus.vocab)

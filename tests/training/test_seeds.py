@@ -250,6 +250,43 @@ def test_topics_of_an_earlier_model_stay_and_new_ones_form():
     assert set(swapped.topics(4)[2]) == set(earlier.topics(4)[0])
 
 
+def test_seed_words_and_topics_of_an_earlier_model_add_up():
+    earlier = LDA(2, max_iter=60, verbose=False).fit((SPACE + SPORT) * 6).model_
+    given = {"seed_words": {2: ["bread"], 0: ["goal"]}, "seed_strength": 70}
+    given |= {"fixed_topics": earlier, "fixed_strength": 5000}
+    lda = seeded(max_iter=2, **given).fit(TEXTS)
+    where = (lda.corpus_, 3, "polya-urn")
+    seeds = seed_counts(*where, given["seed_words"], 70)
+    ties = fixed_counts(*where, earlier, 5000)
+    found = topic_word_matrix(lda.model_.priors.pseudo, 3)
+    assert (found != seeds + ties).nnz == 0
+    assert seeds.sum() == 140
+    assert ties.sum() > 9000
+
+
+def test_the_strength_of_fixed_topics_is_shared_by_the_words_that_are_here():
+    """Half of the earlier words are absent; those that are here take all of the strength."""
+    earlier = LDA(2, max_iter=60, verbose=False).fit((SPACE + SPORT) * 6).model_
+    corpus = Corpus.from_texts([*SPACE, "team goal bread"])
+    with pytest.warns(SeedWarning, match="hold up to"):
+        counts = fixed_counts(corpus, 2, "polya-urn", earlier, 100_000).toarray()
+    here = [earlier.vocab.index(word) for word in corpus.vocab if word in earlier.vocab]
+    mass = earlier.topic_word_counts.toarray() + earlier.priors.beta
+    p = mass[:, here] / mass[:, here].sum(axis=1, keepdims=True)
+    columns = [v for v, word in enumerate(corpus.vocab) if word in earlier.vocab]
+    assert np.abs(counts[:, columns] - 100_000 * p).max() <= 0.5
+    assert np.abs(counts.sum(axis=1) - 100_000).max() <= len(here) / 2
+    assert counts[:, corpus.vocab.index("bread")].tolist() == [0, 0]
+
+
+def test_absent_seed_words_take_no_part_of_the_strength():
+    corpus = Corpus.from_texts(TEXTS)
+    with pytest.warns(SeedWarning, match="2 of the 'seed_words'"):
+        counts = seed_counts(corpus, 3, "polya-urn", {1: ["team", "goal", "no1", "no2"]}, 90)
+    assert counts.sum() == 90
+    assert counts[1, corpus.vocab.index("team")] == 45
+
+
 def test_words_of_an_earlier_model_that_are_not_here_are_said():
     earlier = LDA(2, max_iter=60, verbose=False).fit((SPACE + SPORT) * 6).model_
     with pytest.warns(SeedWarning, match="hold up to 100% of a topic of 'fixed_topics'"):

@@ -183,7 +183,7 @@ def _sort_blocks(
     step, length = (np.empty(first_run[-1], np.uint16) for _ in range(2))
     place = np.empty(start[-1], np.uint16)
     made = (first_run, last_run, step, length, start, place)
-    workers.run(read, [(_fill_runs, *r, *source, V, n_runs, *made) for r in ranges])
+    workers.run(read, [(_fill_runs, *r, *source, V, LARGEST_STEP, n_runs, *made) for r in ranges])
     return first_run[:-1], last_run, step, length, start, place, totals
 
 
@@ -238,7 +238,7 @@ def _count_runs(lo, hi, doc_ptr, word, documents, blocks, V, by_word, longest, s
 
 @njit(nogil=True, cache=True)
 def _fill_runs(
-    lo, hi, doc_ptr, word, documents, blocks, V, n_runs,
+    lo, hi, doc_ptr, word, documents, blocks, V, most, n_runs,
     first_run, last_run, step, length, start, place,
 ):  # fmt: skip
     number = np.zeros(V, np.int64)  # tokens of a word in the block, then where the next one goes
@@ -261,10 +261,10 @@ def _fill_runs(
             left = number[v]
             number[v] = at
             at += left
-            while v - before > LARGEST_STEP or left > LARGEST_STEP:  # in several runs
-                step[r] = min(v - before, LARGEST_STEP)
+            while v - before > most or left > most:  # in several runs
+                step[r] = min(v - before, most)
                 before += np.int64(step[r])
-                length[r] = min(left, LARGEST_STEP) if before == v else 0
+                length[r] = min(left, most) if before == v else 0
                 left -= np.int64(length[r])
                 r += 1
             step[r], length[r], before = v - before, left, v
