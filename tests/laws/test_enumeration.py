@@ -6,7 +6,16 @@ import pytest
 from polyaurn import Corpus
 from polyaurn.backends.registry import load_steps
 from polyaurn.chain.priors import make_priors
-from support.chains import CHAINS, MH_EXACT, chain, number, steps_of, total_variation
+from support.chains import (
+    BY_COLUMN,
+    BY_ROW,
+    CHAINS,
+    MH_EXACT,
+    chain,
+    number,
+    steps_of,
+    total_variation,
+)
 from support.enumeration import SHAPES, after_one_sweep, setting
 from support.faults import BROKEN, PLAIN_TO_SEE, STALE, steps_with
 from support.p_values import UNLIKELY, chi_square_p
@@ -17,6 +26,12 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("sampler", CHAINS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sweep_keeps_the_posterior(sampler, shape):
+    assert after_one_sweep(steps_of(sampler), shape, 15_000) > UNLIKELY
+
+
+@pytest.mark.parametrize("sampler", [BY_COLUMN, BY_ROW])
+@pytest.mark.parametrize("shape", ["asymmetric", "three topics"])
+def test_either_walk_of_a_visit_keeps_the_posterior(sampler, shape):
     assert after_one_sweep(steps_of(sampler), shape, 15_000) > UNLIKELY
 
 

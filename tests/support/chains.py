@@ -16,15 +16,29 @@ from polyaurn.chain.state import WHOLE, Priors, State, topic_word_matrix
 
 ONE = Workers(1)
 MH_EXACT = "partially-collapsed-mh"  # the proposals of "polya-urn-mh" with an exact Phi
-CHAINS = (*EXACT, MH_EXACT)  # samplers whose distribution is tested against the posterior
+PARTITIONED = "partitioned"  # exact on a corpus of one group, as all small ones are
+BY_COLUMN, BY_ROW = "partitioned-by-column", "partitioned-by-row"  # with columns all short, or long
+# Samplers whose distribution is tested against the posterior
+CHAINS = (*EXACT, MH_EXACT, PARTITIONED)
 
 
 def steps_of(name: str) -> type[CPUSteps]:
     """Return the steps of a sampler, or those of `MH_EXACT`."""
+    if name in (BY_COLUMN, BY_ROW):
+        from support.faults import plant
+
+        kernels = plant("partitioned_visit", length_of_columns(name))
+        return with_steps(load_steps(PARTITIONED), visit=kernels.visit_block)
     if name != MH_EXACT:
         return load_steps(name)
     exact = load_steps("partially-collapsed").phi_step
     return with_steps(load_steps("polya-urn-mh"), phi_step=exact)
+
+
+def length_of_columns(name: str) -> tuple[str, str]:
+    """Return the change of a kernel that makes it take all columns for short, or for long."""
+    longer = "0" if name == BY_COLUMN else "1 << 40"
+    return "LONG = np.uint64(2)", f"LONG = np.uint64({longer})"
 
 
 def with_steps(made: type[CPUSteps], **changes: Callable) -> type[CPUSteps]:

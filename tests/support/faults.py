@@ -12,7 +12,15 @@ from types import ModuleType
 
 from polyaurn.backends.cpu.steps import CPUSteps
 from polyaurn.backends.registry import load_steps
-from support.chains import MH_EXACT, steps_of, with_steps
+from support.chains import (
+    BY_COLUMN,
+    BY_ROW,
+    MH_EXACT,
+    PARTITIONED,
+    length_of_columns,
+    steps_of,
+    with_steps,
+)
 
 Fault = Callable[[], type[CPUSteps]]
 
@@ -93,6 +101,16 @@ def _in_z_step(sampler: str, module: str, *changes: tuple[str, str]) -> Fault:
     return broken
 
 
+def _in_visit(sampler: str, *changes: tuple[str, str]) -> Fault:
+    """Break a visit of the partitioned sampler whose columns are all short, or all long."""
+
+    def broken() -> type[CPUSteps]:
+        kernels = plant("partitioned_visit", length_of_columns(sampler), *changes)
+        return with_steps(load_steps(PARTITIONED), visit=kernels.visit_block)
+
+    return broken
+
+
 Z_STEP_FAULTS = (own_token_kept, alpha_doubled, cumulative_sum_as_score)
 _ALL = (*Z_STEP_FAULTS, counts_of_a_thread_dropped)
 _ACCEPT = "uniform_of(key_a, key_b, i, 4 * step + {}) * {} < {}"
@@ -149,6 +167,27 @@ FAULTS: dict[str, dict[str, Fault]] = {
             "collapsed-dense", "collapsed_dense", (" / (beta_all + n_k[j])", "")
         ),
     },
+} | {
+    sampler: {
+        "own_token_kept": _in_visit(
+            sampler,
+            ("            m_d[old] -= one\n", ""),
+            (
+                "            m_d[k] += one\n",
+                "            m_d[old] -= one\n            m_d[k] += one\n",
+            ),
+        ),
+        "alpha_doubled": _in_visit(
+            sampler, ("prior[k] = alpha[k] *", "prior[k] = 2.0 * alpha[k] *")
+        ),
+        "totals_stale": _in_visit(sampler, ("n_k[k] + moved[k] + beta_all", "n_k[k] + beta_all")),
+        "document_part_of_beta_forgotten": _in_visit(
+            sampler,
+            ("beta_v * np.float64(R)", "0.0 * np.float64(R)"),
+            ("+ np.int64(beta_v * np.float64(inverse[k]))", ""),
+        ),
+    }
+    for sampler in (BY_COLUMN, BY_ROW)
 }
 # Faults of a second move: how many pairs of proposals per token show them.
 STALE = {"stale_after_the_document": 16, "stale_after_the_word": 4}

@@ -46,6 +46,7 @@ class Steps(CPUSteps):
     """Steps of the sampler "partitioned"."""
 
     by_word = False
+    visit = staticmethod(visit_block)
 
     def __init__(
         self,
@@ -146,7 +147,7 @@ class Steps(CPUSteps):
         for block, row in zip(self.partition.blocks, rows, strict=True):
             if block.group in groups:
                 words = (block.group + step) % P
-                work += visit_block(
+                work += self.visit(
                     block.word, block.end, block.place, block.begin,
                     block.first_run[words], block.first_run[words + 1],
                     row, columns, totals, first, n_k, moved, priors.alpha, priors.beta,
