@@ -10,7 +10,7 @@ import numpy as np
 
 from polyaurn.base.arrays import I64, U8, U32
 from polyaurn.base.rng import Moment
-from polyaurn.chain.priors import learn_priors
+from polyaurn.chain.priors import Histogram, learn_priors
 from polyaurn.chain.samplers import MH_STEPS
 from polyaurn.chain.schedule import Plan
 from polyaurn.chain.state import Priors, State, Work, on_host
@@ -101,13 +101,17 @@ class LDASteps:
     def __init__(self, corpus: Corpus, *, mh_steps: int = MH_STEPS, learn_every: int = 0) -> None:
         self.corpus, self.mh_steps, self.learn_every = corpus, mh_steps, learn_every
 
+    def document_histogram(self, z: Any) -> Histogram:
+        """Count documents by topic and number of tokens; topics are NumPy's."""
+        raise NotImplementedError
+
     def draw_priors(self, state: State, plan: Plan, address: Address) -> Priors:
         """Return the priors that belong to topics just drawn."""
         due = self.learn_every and plan.phase == "full" and state.sweep % self.learn_every == 0
         if not due:
             return state.priors
         here = on_host(state)
-        return learn_priors(self.corpus.doc_ptr, here.z, here.counts, state.priors)
+        return learn_priors(self.document_histogram(here.z), here.counts, state.priors)
 
 
 def tokens_of_blocks(layout: Layout) -> I64:

@@ -229,7 +229,7 @@ def warm_up(
 
 def _run_once(steps: Any, tiny: Corpus, K: int, beta: float) -> None:
     priors = make_priors(0.1, beta, K, tiny.n_words)
-    made: AnySteps = steps(tiny, K)
+    made: AnySteps = steps(tiny, K, learn_every=1)
     state = begin(made, priors, Schedule((), 2), 0)
     state, _ = sweep(state, made, Plan(WHOLE, 2), 0)
     made.log_posterior(state)
