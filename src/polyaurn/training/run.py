@@ -8,7 +8,7 @@ from polyaurn.backends.backend import Backend
 from polyaurn.backends.registry import BACKENDS, check_device
 from polyaurn.base.threads import count_threads
 from polyaurn.chain.priors import make_priors, prior_in_brief
-from polyaurn.chain.samplers import THREAD_FREE
+from polyaurn.chain.samplers import EXACT, SAMPLERS, THREAD_FREE
 from polyaurn.chain.state import Priors
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.training.checkpoints import describe_prior
@@ -41,6 +41,17 @@ class Run(NamedTuple):
         header = self.header | {"random_state": seed}
         return self._replace(
             seed=seed, header=header, facts=self.facts | {"seed": seed, "run": header}
+        )
+
+    @property
+    def note(self) -> str:
+        """A sentence where priors are learned by a sampler that biases them; else empty."""
+        sampler = self.settings.sampler
+        if not self.settings.learn_priors_every or SAMPLERS[sampler].law != "asymptotic":
+            return ""
+        return (
+            f"Priors learned with sampler {sampler!r} are biased, beta downwards and alpha "
+            f"upwards; exact samplers do not bias them: {', '.join(map(repr, EXACT))}."
         )
 
     def of_chain(self) -> dict[str, Any]:

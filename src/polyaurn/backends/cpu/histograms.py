@@ -12,7 +12,7 @@ from polyaurn.chain.priors import Histogram
 from polyaurn.chain.state import NO_TOPIC
 
 TABLE = 1 << 18  # cells of a thread's table of small numbers: about the size of a core's own cache
-WIDTHS = 8, 256  # the least and most numbers that a row of it has; larger ones are listed
+WIDTHS = 16, 256  # the least and most numbers that a row of it has; larger ones are listed
 
 
 def count_documents(doc_ptr: I64, z: U16, n_topics: int, workers: Workers) -> Histogram:
