@@ -171,7 +171,8 @@ def test_every_kernel_is_compiled_once(small, odd, tmp_path):
     """A second set of argument types would be compiled again, silently, in each user's run."""
     for sampler in SAMPLERS:
         for corpus in (small, odd):
-            list(sweeps(corpus, 6, sampler=sampler, max_iter=6))  # two of them smooth
+            options = {"max_iter": 6, "learn_priors_every": 3}  # two of them smooth
+            list(sweeps(corpus, 6, sampler=sampler, **options))
     several = {}
     for module in pkgutil.iter_modules(polyaurn.backends.cpu.__path__, "polyaurn.backends.cpu."):
         for name, item in vars(importlib.import_module(module.name)).items():

@@ -127,6 +127,9 @@ class FakeSteps(LDASteps):
             z.version = self.layout.version
         return Counted(self.layout)
 
+    def document_histogram(self, z):
+        return self.cpu.document_histogram(z)
+
     def count_blocks(self, z, counts, blocks):
         return counts
 

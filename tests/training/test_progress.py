@@ -56,6 +56,17 @@ def test_compiling_and_waiting_are_told(terminal):
     assert "reading" in shown()
 
 
+@pytest.mark.parametrize(
+    ("sampler", "learn", "said"),
+    [("polya-urn", 2, True), ("polya-urn-mh", 2, True), ("collapsed", 2, False),
+     ("polya-urn", 0, False)],
+)  # fmt: skip
+def test_priors_learned_with_the_urn_are_said_to_be_biased(terminal, sampler, learn, said):
+    shown = terminal(200)
+    LDA(2, max_iter=2, sampler=sampler, learn_priors_every=learn, n_jobs=1).fit(TEXTS)
+    assert (f"Priors learned with sampler '{sampler}' are biased" in shown()) == said
+
+
 def test_nothing_is_shown_without_a_terminal_or_when_not_wanted(terminal, capsys):
     LDA(2, max_iter=2).fit(TEXTS)
     with status("reading") as say:

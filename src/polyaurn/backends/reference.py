@@ -17,8 +17,9 @@ from polyaurn.backends.tables import LARGEST_RATE, SLOTS, poisson_tables
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.rng import Key, Moment, Purpose, below, bits, key, open_unit, unit
 from polyaurn.base.threads import Workers
+from polyaurn.chain.priors import Histogram
 from polyaurn.chain.samplers import MH_STEPS
-from polyaurn.chain.state import NO_TOPIC, Counts, Phi, Priors, State, Work
+from polyaurn.chain.state import NO_TOPIC, Counts, Phi, Priors, State, Work, doc_topic_matrix
 from polyaurn.chain.steps import Address, LDASteps
 from polyaurn.corpus.corpus import Corpus
 
@@ -69,6 +70,10 @@ class ReferenceSteps(LDASteps):
         n, gone, come = (dense_counts(c, self.layout.n_topics) for c in (counts, old, new))
         return sparse_counts(n + come - gone)
 
+    def document_histogram(self, z: U16) -> Histogram:
+        """Count documents by topic and number of tokens."""
+        return document_histogram(self.layout.doc_ptr, z, self.layout.n_topics)
+
     def draw_phi(self, counts: Counts, priors: Priors, address: Address) -> Phi:
         """Draw Phi given n and pseudo-counts."""
         if priors.pseudo is not None:
@@ -103,6 +108,15 @@ def count(layout: Any, z: U16) -> Counts:
     here = z != NO_TOPIC
     np.add.at(n, (layout.word[here], z[here]), 1)
     return sparse_counts(n)
+
+
+def document_histogram(doc_ptr: I64, z: U16, n_topics: int) -> Histogram:
+    """Count documents by topic and number of tokens, from the matrix m."""
+    m = doc_topic_matrix(doc_ptr, z, n_topics)
+    cells, times = np.unique(np.stack((m.indices, m.data)), axis=1, return_counts=True)
+    lengths = np.diff(doc_ptr)
+    length, documents = np.unique(lengths[lengths > 0], return_counts=True)
+    return Histogram(cells[0], cells[1], times, length, documents)
 
 
 def sparse_counts(n: I64) -> Counts:

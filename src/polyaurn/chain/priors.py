@@ -6,20 +6,21 @@ target of the chain moves with its state, and settles where the two agree. alpha
 number per topic, beta stays one for all words.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import digamma
 
-from polyaurn.base.arrays import F64, positive_vector
+from polyaurn.base.arrays import F64, I64, positive_vector
 from polyaurn.base.errors import InputError
-from polyaurn.chain.state import Counts, Priors, doc_topic_matrix, topic_word_matrix
+from polyaurn.chain.state import Counts, Priors, topic_word_matrix
 
 MOST_PSEUDO = 200_000_000  # pseudo-counts of a cell: with its tokens still below 2**31
 STEPS = 200  # most steps of a fixed point
 TOLERANCE = 1e-6  # change of a prior, relative, at which it is found
 LEAST, MOST = 1e-6, 1e6  # a prior stays between these
+SMALL = 4_096  # numbers below are counted in a table, larger ones by sorting
 
 
 def make_priors(
@@ -89,30 +90,45 @@ def pseudo_sizes(priors: Priors) -> F64:
     return np.asarray(sizes, np.float64)
 
 
-def learn_priors(doc_ptr: Any, z: Any, counts: Counts, priors: Priors) -> Priors:
+class Histogram(NamedTuple):
+    """How many documents have each number of tokens of each topic, and each length.
+
+    Cell i says that `times[i]` documents have `number[i]` tokens of topic `topic[i]`; cells are in
+    increasing order of topic, then number. `documents[j]` documents have `length[j]` tokens, in
+    increasing order. Numbers and lengths are positive: documents without tokens say nothing.
+    """
+
+    topic: I64
+    number: I64
+    times: I64
+    length: I64
+    documents: I64
+
+
+def learn_priors(
+    found: Histogram, counts: Counts, priors: Priors, *, beta_too: bool = True
+) -> Priors:
     """Return the priors under which the topics are the most probable: alpha asymmetric."""
-    alpha = learn_alpha(doc_ptr, z, priors.alpha)
-    beta = np.full(len(priors.beta), learn_beta(counts, priors))
+    alpha = learn_alpha(found, priors.alpha)
+    beta = priors.beta
+    if beta_too:
+        beta = np.full(len(beta), learn_beta(counts, priors))
     alpha.flags.writeable = beta.flags.writeable = False
     return priors._replace(alpha=alpha, beta=beta, learned=True)
 
 
-def learn_alpha(doc_ptr: Any, z: Any, alpha: F64) -> F64:
+def learn_alpha(found: Histogram, alpha: F64) -> F64:
     """Return the asymmetric alpha that fits the topics of documents best.
 
     Each step multiplies alpha[k] by the sum over documents of digamma(m + alpha[k]) -
     digamma(alpha[k]), over the same for the lengths of documents and the sum of alpha.
     """
+    topic, number, times, length, documents = found
     K = len(alpha)
-    m = doc_topic_matrix(doc_ptr, z, K)
-    most = int(m.data.max(initial=0)) + 1
-    cells, times = np.unique(m.indices.astype(np.int64) * most + m.data, return_counts=True)
-    topic, number = cells // most, cells % most
-    lengths, documents = np.unique(np.diff(doc_ptr), return_counts=True)
     alpha = np.array(alpha)
     for _ in range(STEPS):
-        gain = times * (digamma(number + alpha[topic]) - digamma(alpha[topic]))
-        loss = (documents * (digamma(lengths + alpha.sum()) - digamma(alpha.sum()))).sum()
+        gain = times * (digamma(number + alpha[topic]) - digamma(alpha)[topic])
+        loss = (documents * (digamma(length + alpha.sum()) - digamma(alpha.sum()))).sum()
         before = alpha
         alpha = np.clip(alpha * np.bincount(topic, gain, minlength=K) / loss, LEAST, MOST)
         if np.abs(alpha - before).max() <= TOLERANCE * before.max():
@@ -123,16 +139,12 @@ def learn_alpha(doc_ptr: Any, z: Any, alpha: F64) -> F64:
 def learn_beta(counts: Counts, priors: Priors) -> float:
     """Return the symmetric beta that fits the words of topics best, beside their pseudo-counts."""
     V, K = len(priors.beta), len(priors.alpha)
-    if priors.pseudo is None:
-        (numbers, times), pseudo = np.unique(counts.number, return_counts=True), 0
-    else:
-        n = topic_word_matrix(counts, K)
-        numbers, times, pseudo = n.data, np.ones(n.nnz), pseudo_at(n, priors)
+    number, times, pseudo = _sizes_of_cells(counts, priors)
     sizes = np.bincount(counts.topic, counts.number, minlength=K)
     pseudo_sums = pseudo_sizes(priors)
     b = float(priors.beta.mean())
     for _ in range(STEPS):
-        gain = float((times * (digamma(numbers + pseudo + b) - digamma(pseudo + b))).sum())
+        gain = float((times * (digamma(number + pseudo + b) - digamma(pseudo + b))).sum())
         grown = digamma(sizes + pseudo_sums + V * b) - digamma(pseudo_sums + V * b)
         loss = float(V * grown.sum())
         before = b
@@ -140,3 +152,26 @@ def learn_beta(counts: Counts, priors: Priors) -> float:
         if abs(b - before) <= TOLERANCE * before:
             break
     return b
+
+
+def _sizes_of_cells(counts: Counts, priors: Priors) -> tuple[I64, I64, Any]:
+    """Return the different counts of cells, how often each occurs, and its pseudo-count."""
+    if priors.pseudo is None:
+        return *_unique(counts.number), 0
+    n = topic_word_matrix(counts, len(priors.alpha))
+    pseudo = pseudo_at(n, priors)
+    seeded = pseudo > 0
+    number, times = _unique(n.data[~seeded])
+    return (
+        np.concatenate((number, n.data[seeded])),
+        np.concatenate((times, np.ones(seeded.sum(), np.int64))),
+        np.concatenate((np.zeros(len(number), np.int64), pseudo[seeded])),
+    )
+
+
+def _unique(number: Any) -> tuple[I64, I64]:
+    """Return the different positive numbers in increasing order and how often each occurs."""
+    large, many = np.unique(number[number >= SMALL], return_counts=True)
+    times = np.bincount(number[number < SMALL])
+    small = np.flatnonzero(times)
+    return np.concatenate((small, large)), np.concatenate((times[small], many))

@@ -10,10 +10,10 @@ import numpy as np
 
 from polyaurn.base.arrays import I64, U8, U32
 from polyaurn.base.rng import Moment
-from polyaurn.chain.priors import learn_priors
+from polyaurn.chain.priors import Histogram, learn_priors
 from polyaurn.chain.samplers import MH_STEPS
 from polyaurn.chain.schedule import Plan
-from polyaurn.chain.state import Priors, State, Work, on_host
+from polyaurn.chain.state import WHOLE, Priors, State, Work, on_host
 from polyaurn.corpus.corpus import Corpus
 
 Z = TypeVar("Z")  # topics of the tokens: an array, or what a device holds in its place
@@ -95,19 +95,24 @@ class LDASteps:
     """What steps of latent Dirichlet allocation share on every backend: priors given or learned.
 
     Priors are learned from the topics every `learn_every` sweeps, 0 for never, once all documents
-    are in and the smooth start is over.
+    are in: alpha from the beginning, beta once it is no longer raised by annealing.
     """
 
     def __init__(self, corpus: Corpus, *, mh_steps: int = MH_STEPS, learn_every: int = 0) -> None:
         self.corpus, self.mh_steps, self.learn_every = corpus, mh_steps, learn_every
 
+    def document_histogram(self, z: Any) -> Histogram:
+        """Count documents by topic and number of tokens; topics are NumPy's."""
+        raise NotImplementedError
+
     def draw_priors(self, state: State, plan: Plan, address: Address) -> Priors:
         """Return the priors that belong to topics just drawn."""
-        due = self.learn_every and plan.phase == "full" and state.sweep % self.learn_every == 0
-        if not due:
+        ready = plan.share == WHOLE and not plan.smooth
+        if not self.learn_every or not ready or state.sweep % self.learn_every:
             return state.priors
         here = on_host(state)
-        return learn_priors(self.corpus.doc_ptr, here.z, here.counts, state.priors)
+        found = self.document_histogram(here.z)
+        return learn_priors(found, here.counts, state.priors, beta_too=plan.heat == 1.0)
 
 
 def tokens_of_blocks(layout: Layout) -> I64:

@@ -265,6 +265,8 @@ class LDA(Trained):
             state = state_of(run.corpus, start, run.priors, run.settings.sampler, self.n_jobs)
             self._keep(run, state, trace, average)
             return
+        if run.note:
+            line.note(run.note)
         chain = sweeps(run.corpus, start=start, on_compile=line.compiling, **run.of_chain())
         del start
         folder.forget()

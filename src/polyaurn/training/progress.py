@@ -19,6 +19,9 @@ class Report(Protocol):
     def compiling(self) -> None:
         """Say that kernels are being compiled."""
 
+    def note(self, text: str) -> None:
+        """Say something about the run in a sentence."""
+
 
 class Silence:
     """A progress line that says nothing."""
@@ -28,6 +31,9 @@ class Silence:
 
     def compiling(self) -> None:
         """Ignore the compiler."""
+
+    def note(self, text: str) -> None:
+        """Ignore the sentence."""
 
 
 class TrainingLine:
@@ -54,7 +60,11 @@ class TrainingLine:
 
     def compiling(self) -> None:
         """Say what the wait is for."""
-        self._progress.console.print("compiling kernels (once on this machine) ...")
+        self.note("compiling kernels (once on this machine) ...")
+
+    def note(self, text: str) -> None:
+        """Write a sentence above the line."""
+        self._progress.console.print(text, markup=False, highlight=False)
 
 
 @contextmanager

@@ -57,6 +57,18 @@ class Run(NamedTuple):
         kept = saved.extra if same and saved is not None else None
         return Average(settings.average_draws, settings.max_iter, self.corpus.n_tokens, kept)
 
+    @property
+    def note(self) -> str:
+        """A sentence where priors are learned by a sampler that biases them; else empty."""
+        sampler = self.settings.sampler
+        urn = SAMPLERS[sampler].draws_phi and SAMPLERS[sampler].law == "asymptotic"
+        if not self.settings.learn_priors_every or not urn:
+            return ""
+        return (
+            f"Priors learned with sampler {sampler!r} are biased, beta downwards and alpha "
+            "upwards; sampler 'partitioned' does not bias them."
+        )
+
     def of_chain(self) -> dict[str, Any]:
         """Return the parameters of `sweeps`."""
         return self.settings.of_chain() | {

@@ -166,7 +166,8 @@ def sweeps(
 
     def run(start: State | Halt | None) -> Iterator[tuple[State, Info]]:
         with Workers(threads) as workers:
-            warm_up(made, on_compile, K if BACKENDS[backend].in_place else None)
+            learns = settings.learn_priors_every > 0
+            warm_up(made, on_compile, K if BACKENDS[backend].in_place else None, learns=learns)
             steps = made(corpus, K, workers, **options)
             state = _first_state(corpus, steps, priors, schedule, seed, start)
             del start
@@ -234,29 +235,34 @@ def give_all_topics(
 
 
 def warm_up(
-    steps: Any, on_compile: Callable[[], None] | None = None, n_topics: int | None = None
+    steps: Any,
+    on_compile: Callable[[], None] | None = None,
+    n_topics: int | None = None,
+    *,
+    learns: bool = False,
 ) -> None:
     """Run a sampler's steps once on a tiny corpus, so that compiling does not count as sampling.
 
     `on_compile` is called when this takes longer than loading compiled kernels does. With
-    `n_topics`, kernels for that many topics and for documents of several lengths run as well.
+    `n_topics`, kernels for that many topics and for documents of several lengths run as well;
+    `learns` says whether priors are learned.
     """
     announcer = Timer(2.0, on_compile or (lambda: None))
     announcer.daemon = True
     announcer.start()
     try:
         # More topics than tokens, so that rows come out empty and are drawn again
-        _run_once(steps, Corpus.from_matrix([[2, 1], [0, 1]]), 9, 0.01)
+        _run_once(steps, Corpus.from_matrix([[2, 1], [0, 1]]), 9, 0.01, learns)
         if n_topics is not None:
             of_lengths = Corpus.from_matrix([[20, 10], [200, 150], [500, 100], [2000, 100]])
-            _run_once(steps, of_lengths, n_topics, 50.0)
+            _run_once(steps, of_lengths, n_topics, 50.0, learns)
     finally:
         announcer.cancel()
 
 
-def _run_once(steps: Any, tiny: Corpus, K: int, beta: float) -> None:
+def _run_once(steps: Any, tiny: Corpus, K: int, beta: float, learns: bool) -> None:
     priors = make_priors(0.1, beta, K, tiny.n_words)
-    made: AnySteps = steps(tiny, K)
+    made: AnySteps = steps(tiny, K, learn_every=int(learns))
     state = begin(made, priors, Schedule((), 2), 0)
     state, _ = sweep(state, made, Plan(WHOLE, 2), 0)
     made.log_posterior(state)

@@ -5,12 +5,14 @@ from typing import Any, ClassVar, Protocol
 
 from polyaurn.backends.cpu import counts as counting
 from polyaurn.backends.cpu.collapsed_parts import no_counts
+from polyaurn.backends.cpu.histograms import count_documents
 from polyaurn.backends.cpu.layout import Layout, make_layout
 from polyaurn.backends.cpu.log_posterior import log_posterior
 from polyaurn.backends.cpu.start import enter, uniform_topics
 from polyaurn.base.arrays import I64, U16
 from polyaurn.base.rng import Moment
 from polyaurn.base.threads import Workers
+from polyaurn.chain.priors import Histogram
 from polyaurn.chain.samplers import MH_STEPS
 from polyaurn.chain.state import Counts, Phi, Priors, State, Work
 from polyaurn.chain.steps import Address, LDASteps
@@ -72,6 +74,10 @@ class CPUSteps(LDASteps):
     def replace_counts(self, counts: Counts, old: Counts, new: Counts) -> Counts:
         """Put some documents' new counts in place of their old ones."""
         return counting.replace_counts(self.layout, counts, old, new, self.workers)
+
+    def document_histogram(self, z: U16) -> Histogram:
+        """Count documents by topic and number of tokens."""
+        return count_documents(self.layout.doc_ptr, z, self.layout.n_topics, self.workers)
 
     def draw_phi(self, counts: Counts, priors: Priors, address: Address) -> Phi:
         """Draw Phi: given n and beta + n0 it is Phi given n + n0 and beta."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from polyaurn.backends.cpu.histograms import count_documents
 from polyaurn.backends.cpu.start import uniform_topics
 from polyaurn.backends.gpu import tokens, toolkit
 from polyaurn.backends.gpu.buckets import BLOCK, EDGES, WARPS, Bucket, long_batches, shape_for
@@ -19,9 +20,10 @@ from polyaurn.backends.gpu.log_posterior import log_posterior
 from polyaurn.backends.gpu.sizes import LONGEST, WARP
 from polyaurn.backends.gpu.z_long import z_long
 from polyaurn.backends.gpu.z_short import z_short
-from polyaurn.base.arrays import I64
+from polyaurn.base.arrays import I64, U16
 from polyaurn.base.rng import Purpose, key
 from polyaurn.base.threads import Workers
+from polyaurn.chain.priors import Histogram
 from polyaurn.chain.samplers import MH_STEPS
 from polyaurn.chain.state import Counts, Priors, State, Work
 from polyaurn.chain.steps import Address, LDASteps
@@ -52,6 +54,7 @@ class GPUSteps(LDASteps):
         learn_every: int = 0,
     ) -> None:
         super().__init__(corpus, mh_steps=mh_steps, learn_every=learn_every)
+        self.workers = workers or Workers(1)
         self.layout = make_layout(corpus, n_topics, full_columns=self.full_columns)
 
     @guarded
@@ -73,6 +76,10 @@ class GPUSteps(LDASteps):
     ) -> DeviceCounts:
         """Return the counts after a part was drawn, which are current already."""
         return new
+
+    def document_histogram(self, z: U16) -> Histogram:
+        """Count documents by topic and number of tokens, on the CPU."""
+        return count_documents(self.corpus.doc_ptr, z, self.layout.n_topics, self.workers)
 
     @guarded
     def draw_phi(self, counts: DeviceCounts, priors: Priors, address: Address) -> DevicePhi:
