@@ -171,10 +171,10 @@ FAULTS: dict[str, dict[str, Fault]] = {
     sampler: {
         "own_token_kept": _in_visit(
             sampler,
-            ("            m_d[old] -= one\n", ""),
+            ("            m[row + old] -= one\n", ""),
             (
-                "            m_d[k] += one\n",
-                "            m_d[old] -= one\n            m_d[k] += one\n",
+                "            m[row + k] += one\n",
+                "            m[row + old] -= one\n            m[row + k] += one\n",
             ),
         ),
         "alpha_doubled": _in_visit(

@@ -95,7 +95,7 @@ def visit_block(
     without the token itself.
     """
     K = np.uint64(len(n_k))
-    z, m, smoothing = rows.z, rows.m, rows.smoothing
+    z, m, smoothing = rows.z, rows.m.ravel(), rows.smoothing
     offset, used = columns.offset, columns.used
     inverse, prior, coarse = totals.inverse, totals.prior, totals.coarse
     old_inverse = first_inverse
@@ -124,8 +124,8 @@ def visit_block(
         for t in range(start, stop):
             d = np.uint64(place[t])
             old = np.uint64(z[t])
-            m_d = m[d]
-            m_d[old] -= one
+            row = d * K  # of the document's counts in m
+            m[row + old] -= one
             moved[old] -= 1
             j = old if long else np.uint64(where[old])
             number[j] -= 1
@@ -134,14 +134,14 @@ def visit_block(
             R = smoothing[d] - old_inverse[old]
             if live:
                 prior_all = _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse)
-                R = _weigh(number, column, inverse, m_d, beta_v, K_v, long, K, weight)
+                R = _weigh(number, column, inverse, m, row, beta_v, K_v, long, K, weight)
                 W = _prior_of_word(number, column, prior, K_v, long, K)
             u = unit(bits(draws.a, draws.b, np.uint64(begin) + t))
             if long:
-                s = _sum_row(weight, m_d, K, running)
+                s = _sum_row(weight, m, row, K, running)
                 u *= np.float64(s) + W + beta_v * prior_all
                 if u < np.float64(s):
-                    k = _find_in_row(weight, m_d, running, min(np.int64(u), s - 1))
+                    k = _find_in_row(weight, m, row, running, min(np.int64(u), s - 1))
                 elif u < np.float64(s) + W:
                     k = _find_in_word(number, column, prior, K, True, u - np.float64(s))
                 else:
@@ -151,7 +151,7 @@ def visit_block(
             else:
                 s = np.int64(0)
                 for i in range(K_v):
-                    s += weight[i] * np.int64(m_d[np.uint64(column[i])])
+                    s += weight[i] * np.int64(m[row + np.uint64(column[i])])
                     running[i] = s
                 work += K_v
                 S, B = np.float64(s), beta_v * np.float64(R)
@@ -167,8 +167,8 @@ def visit_block(
                         k = _find_in_word(number, column, prior, K_v, False, u - S)
                     elif u < S + W + B:
                         goal = min(np.int64((u - S - W) / beta_v), R - 1)
-                        s = _sum_row(old_inverse, m_d, K, running)
-                        k = _find_in_row(old_inverse, m_d, running, min(goal, s - 1))
+                        s = _sum_row(old_inverse, m, row, K, running)
+                        k = _find_in_row(old_inverse, m, row, running, min(goal, s - 1))
                     else:
                         k = _find_in_prior(prior, coarse, (u - S - W - B) / beta_v)
                     j = np.uint64(where[k])
@@ -178,7 +178,7 @@ def visit_block(
                         column[j], where[k] = k, j
                         number[j] = weight[j] = 0
             z[t] = k
-            m_d[k] += one
+            m[row + k] += one
             moved[k] += 1
             number[j] += 1
             weight[j] += inverse[k]
@@ -248,11 +248,11 @@ def _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse):
 
 
 @njit(nogil=True, cache=True)
-def _weigh(number, column, inverse, m_d, beta_v, K_v, long, K, weight):
+def _weigh(number, column, inverse, m, row, beta_v, K_v, long, K, weight):
     """Weigh the column of a word by present totals; return a document's sum of m / n[k]."""
     R = np.int64(0)
     for k in range(K):
-        R += np.int64(m_d[k]) * inverse[k]
+        R += np.int64(m[row + k]) * inverse[k]
         if long:
             weight[k] = number[k] * inverse[k] + np.int64(beta_v * np.float64(inverse[k]))
     if not long:
@@ -262,36 +262,34 @@ def _weigh(number, column, inverse, m_d, beta_v, K_v, long, K, weight):
 
 
 @njit(inline="always")
-def _sum_row(w, m_d, K, running):
+def _sum_row(w, m, row, K, running):
     """Return the sum of weights times counts over all topics; `running` has that of each piece."""
     n_pieces = K // _PIECE
     s = np.int64(0)
     for p in range(n_pieces):
-        w_p = w[p * _PIECE : p * _PIECE + _PIECE]
-        m_p = m_d[p * _PIECE : p * _PIECE + _PIECE]
         piece = np.int64(0)
-        for c in range(_PIECE):
-            piece += w_p[c] * np.int64(m_p[c])
+        for c in range(p * _PIECE, p * _PIECE + _PIECE):
+            piece += w[c] * np.int64(m[row + c])
         s += piece
         running[p] = s
     for c in range(n_pieces * _PIECE, K):
-        s += w[c] * np.int64(m_d[c])
+        s += w[c] * np.int64(m[row + c])
     running[n_pieces] = s
     return s
 
 
 @njit(inline="always")
-def _find_in_row(w, m_d, running, goal):
+def _find_in_row(w, m, row, running, goal):
     """Return the topic at which the sum of weights times counts passes a goal."""
     p = _ZERO
     while running[p] <= goal:
         p += _ONE
     s = running[p - _ONE] if p > _ZERO else np.int64(0)
     k = p * _PIECE
-    s += w[k] * np.int64(m_d[k])
+    s += w[k] * np.int64(m[row + k])
     while s <= goal:
         k += _ONE
-        s += w[k] * np.int64(m_d[k])
+        s += w[k] * np.int64(m[row + k])
     return k
 
 
