@@ -42,14 +42,14 @@ def machine() -> dict[str, Any]:
     }
 
 
-def open_corpus(name: str) -> Corpus:
-    """Return a corpus by name: 'tiny', 'generated:D:V:length', one of ../shared/corpora, a path."""
+def open_corpus(name: str, folder: Path = SHARED) -> Corpus:
+    """Return a corpus by name: 'tiny', 'generated:D:V:length', a file of the folder, a path."""
     if name == "tiny":
         return datasets.generate(200, 300, 5, 40.0)
     if name.startswith("generated:"):
         D, V, length = (float(part) for part in name.split(":")[1:])
         return datasets.generate(int(D), int(V), 100, length, topic_concentration=1000.0)
-    file = SHARED / f"docword.{name}.txt.gz"
+    file = folder / f"docword.{name}.txt.gz"
     return read_corpus(file if file.exists() else name)
 
 
