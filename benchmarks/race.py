@@ -17,13 +17,14 @@ its own file after every run, so that what is finished is kept. --resume runs on
 import argparse
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from common import RESULTS, SHARED, open_corpus, write_result
 from polyaurn.base.errors import InputError
 from race_cells import read_cells, run_cells
-from race_report import draw, load_all, table
+from race_report import draw, line_of, load_all, rows_of, table
 
 PICTURE = RESULTS.parent / "race.png"
 SHARES = (0.25, 0.5, 1.0, 2.0)
@@ -174,7 +175,7 @@ def run_one(options: Any) -> None:
     out = None if options.no_save else options.out or RESULTS / f"{name_of(setting)}.json"
     race = Race(setting, out, resume=options.resume)
     race.run(options.corpora, options.seeds, options.samplers.split(","))
-    print(table([race.result]))
+    print(*map(line_of, rows_of([race.result])), sep="\n", flush=True)
 
 
 def run_all(options: Any) -> int:
@@ -203,7 +204,8 @@ def main() -> int:
         elif not (options.table or options.plot):
             parser.error("name a corpus, or --cells, --table or --plot")
     except InputError as error:
-        parser.error(str(error))
+        print(error, file=sys.stderr)
+        return 2
     return 0
 
 

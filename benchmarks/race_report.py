@@ -125,7 +125,7 @@ def rows_of(results: list[dict[str, Any]]) -> list[Row]:
 def table(results: list[dict[str, Any]]) -> str:
     """Return the results as a Markdown table, and what they come to."""
     rows = rows_of(results)
-    lines = [_line(HEADER), _line(["---"] * len(HEADER)), *(_line(_cells(row)) for row in rows)]
+    lines = [_line(HEADER), _line(["---"] * len(HEADER)), *map(line_of, rows)]
     for sampler in dict.fromkeys(row.sampler for row in rows):
         mine = [row for row in rows if row.sampler == sampler]
         lines += ["", (
@@ -140,11 +140,12 @@ def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _cells(row: Row) -> list[str]:
+def line_of(row: Row) -> str:
+    """Return a line of the table."""
     setting = row.setting
     never = math.isinf(row.seconds)
     early = math.isinf(row.score)  # our shortest run takes longer than the peer
-    return [
+    cells = [
         Path(setting["corpus"]).name,
         str(setting["topics"]),
         "learned" if setting["learn"] else "fixed",
@@ -158,6 +159,7 @@ def _cells(row: Row) -> list[str]:
         "" if early else f"{row.difference:+.3f}",
         str(row.seeds),
     ]
+    return _line(cells)
 
 
 def draw(results: list[dict[str, Any]], path: Path) -> None:
@@ -186,8 +188,6 @@ def _panel(axis: Any, result: dict[str, Any]) -> None:
     setting = result["setting"]
     named: set[str] = set()
     for runs in result["seeds"].values():
-        if "peer" not in runs:
-            continue
         peer = runs["peer"]
         for i, (sampler, points) in enumerate(runs["ours"].items()):
             label = f"polyaurn, {sampler}"
@@ -204,10 +204,14 @@ def _panel(axis: Any, result: dict[str, Any]) -> None:
         named.add(label)
         axis.axhline(peer["score"], color="grey", lw=0.6, ls=":")
     priors = "learned" if setting["learn"] else "fixed"
+    seconds = median(runs["peer"]["seconds"] for runs in result["seeds"].values())
+    ticks = [share * seconds for share in result["shares"]]
     axis.set_xscale("log")
+    axis.set_xticks(ticks, [f"{tick:.3g}" for tick in ticks])
+    axis.minorticks_off()
     axis.set(
         title=f"{Path(setting['corpus']).name}, K = {setting['topics']}, {priors} priors",
         xlabel=f"seconds of training, {setting['threads']} threads", ylabel="held-out score",
     )  # fmt: skip
-    axis.legend(frameon=False, loc="lower right", fontsize=8)
+    axis.legend(frameon=False, fontsize=8)
     axis.spines[["top", "right"]].set_visible(False)
