@@ -20,7 +20,9 @@ def split(counts: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     return counts[~held], counts[held]
 
 
-def completion(n: sp.csr_matrix, test: sp.csr_matrix, alpha: np.ndarray, beta: float) -> float:
+def completion(
+    n: sp.csr_matrix, test: sp.csr_matrix, alpha: np.ndarray, beta: float, steps: int = STEPS
+) -> float:
     """Return the mean log probability of held-out tokens, given the others of their document.
 
     Every token is seen or scored with probability 1/2. The mixture of topics is found from the seen
@@ -40,17 +42,17 @@ def completion(n: sp.csr_matrix, test: sp.csr_matrix, alpha: np.ndarray, beta: f
         if not seen.any() or not scored.any():
             continue
         phi = (by_word[:, words].toarray() + beta) / totals[:, None]
-        theta = mixture(phi, seen, alpha)
+        theta = mixture(phi, seen, alpha, steps)
         level += float(scored @ np.log(np.maximum(theta @ phi, LEAST)))
         tokens += int(scored.sum())
     return level / tokens if tokens else float("nan")
 
 
-def mixture(phi: np.ndarray, counts: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+def mixture(phi: np.ndarray, counts: np.ndarray, alpha: np.ndarray, steps: int) -> np.ndarray:
     """Return a document's mixture after so many steps of expectation maximisation."""
     theta = alpha / alpha.sum()
     total = counts.sum() + alpha.sum()
-    for _ in range(STEPS):
+    for _ in range(steps):
         expected = theta * (phi @ (counts / np.maximum(theta @ phi, LEAST)))
         theta = (expected + alpha) / total
     return theta

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from polyaurn import LDA
+from polyaurn.base.errors import InputError
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 TINY = ("--corpus", "tiny")
@@ -183,6 +184,22 @@ def test_race_rejects_cells_in_a_sentence(tmp_path, entries, sentence):
     assert done.returncode == 2
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tomotopy") is None, reason="no tomotopy")
+def test_held_out_scores_runs():
+    out = run("held_out_scores.py", *TINY, "--topics", "3", "--peer-sweeps", "3", "--sweeps", "10",
+              "--seeds", "1")  # fmt: skip
+    assert out.count("difference") == 4
+    assert out.count("Gibbs sampling") == 1
+
+
+def test_race_says_which_package_is_missing(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    race = importlib.import_module("race")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match="Got 'topica', which is not; run pip install topica"):
+        race.check_peer("topica")
 
 
 @pytest.fixture
