@@ -1,5 +1,6 @@
 """Each benchmark program runs once, tiny, so that it cannot rot. Speed is not judged here."""
 
+import gzip
 import importlib.util
 import json
 import math
@@ -200,6 +201,19 @@ def test_race_says_which_package_is_missing(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match="Got 'topica', which is not; run pip install topica"):
         race.check_peer("topica")
+
+
+def test_corpora_are_read_with_and_without_their_words(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    common = importlib.import_module("common")
+    with gzip.open(tmp_path / "docword.two.txt.gz", "wt") as lines:
+        lines.write("2\n3\n3\n1 1 2\n1 3 1\n2 3 4\n")
+    counts = [[2, 0, 1], [0, 0, 4]]
+    corpus = common.open_corpus("two", tmp_path)
+    assert corpus.to_matrix().toarray().tolist() == counts
+    (tmp_path / "vocab.two.txt").write_text("a\nb\nc\n")
+    corpus = common.open_corpus("two", tmp_path)
+    assert (corpus.to_matrix().toarray().tolist(), corpus.vocab[2]) == (counts, "c")
 
 
 @pytest.fixture
