@@ -1,6 +1,7 @@
 """What the benchmark programs share: the machine's description, corpora, results on disk."""
 
 import argparse
+import gzip
 import json
 import os
 import platform
@@ -42,15 +43,21 @@ def machine() -> dict[str, Any]:
     }
 
 
-def open_corpus(name: str) -> Corpus:
-    """Return a corpus by name: 'tiny', 'generated:D:V:length', one of ../shared/corpora, a path."""
+def open_corpus(name: str, folder: Path = SHARED) -> Corpus:
+    """Return a corpus by name: 'tiny', 'generated:D:V:length', a file of the folder, a path."""
     if name == "tiny":
         return datasets.generate(200, 300, 5, 40.0)
     if name.startswith("generated:"):
         D, V, length = (float(part) for part in name.split(":")[1:])
         return datasets.generate(int(D), int(V), 100, length, topic_concentration=1000.0)
-    file = SHARED / f"docword.{name}.txt.gz"
-    return read_corpus(file if file.exists() else name)
+    file = folder / f"docword.{name}.txt.gz"
+    if not file.exists():
+        return read_corpus(name)
+    if (folder / f"vocab.{name}.txt").exists():
+        return read_corpus(file)
+    with gzip.open(file, "rt") as lines:  # words need no names here
+        V = [int(next(lines)) for _ in range(3)][1]
+    return read_corpus(file, vocabulary=[f"w{v}" for v in range(V)])
 
 
 def parse_options(parser: argparse.ArgumentParser, child: Callable[[dict[str, Any]], None]) -> Any:

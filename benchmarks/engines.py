@@ -55,7 +55,7 @@ class Ours:
 
     def phi(self) -> np.ndarray:
         """Return the probabilities of words, topic by topic."""
-        return _smooth(topic_word_matrix(self.state.counts, self._topics).toarray())
+        return smooth(topic_word_matrix(self.state.counts, self._topics).toarray())
 
 
 class Tomotopy:
@@ -100,7 +100,7 @@ class Tomotopy:
         _, word, z = self._tokens()
         n = np.zeros((self._topics, self._corpus.n_words))
         np.add.at(n, (z, word), 1)
-        return _smooth(n)
+        return smooth(n)
 
 
 class Topica:
@@ -165,7 +165,8 @@ def score(ptr: np.ndarray, word: np.ndarray, z: np.ndarray, topics: int, corpus:
     return float(steps.log_posterior(State(z, steps.count(z), priors)))
 
 
-def _smooth(n: np.ndarray) -> np.ndarray:
+def smooth(n: np.ndarray) -> np.ndarray:
+    """Return the probabilities of words by counts, topic by topic."""
     return (n + BETA) / (n.sum(axis=1, keepdims=True) + BETA * n.shape[1])
 
 
