@@ -1,12 +1,14 @@
 """Chains and joint draws on small corpora, for tests of distributions."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 
 import numpy as np
 from scipy.special import gammaln
 
 from polyaurn import Corpus
+from polyaurn.backends.cpu import phi_sparse
 from polyaurn.backends.cpu.steps import CPUSteps
 from polyaurn.backends.registry import load_steps
 from polyaurn.base.threads import Workers
@@ -16,15 +18,24 @@ from polyaurn.chain.state import WHOLE, Priors, State, topic_word_matrix
 
 ONE = Workers(1)
 MH_EXACT = "partially-collapsed-mh"  # the proposals of "polya-urn-mh" with an exact Phi
+SPARSE = "sparse-dirichlet"
+FINE = 1e-6  # cut at which it is tested: as good as none
 CHAINS = (*EXACT, MH_EXACT)  # samplers whose distribution is tested against the posterior
 
 
 def steps_of(name: str) -> type[CPUSteps]:
-    """Return the steps of a sampler, or those of `MH_EXACT`."""
+    """Return the steps of a sampler, with a cut as good as none, or those of `MH_EXACT`."""
+    if name == SPARSE:
+        return with_cut(FINE)
     if name != MH_EXACT:
         return load_steps(name)
     exact = load_steps("partially-collapsed").phi_step
     return with_steps(load_steps("polya-urn-mh"), phi_step=exact)
+
+
+def with_cut(cut: float, phi_step: Callable = phi_sparse.draw_phi) -> type[CPUSteps]:
+    """Return the steps of `SPARSE` with a cut."""
+    return with_steps(load_steps(SPARSE), phi_step=partial(phi_step, cut=cut))
 
 
 def with_steps(made: type[CPUSteps], **changes: Callable) -> type[CPUSteps]:

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from polyaurn.backends.cpu.steps import CPUSteps
 from polyaurn.backends.registry import load_steps
-from support.chains import MH_EXACT, steps_of, with_steps
+from support.chains import FINE, MH_EXACT, SPARSE, steps_of, with_cut, with_steps
 
 Fault = Callable[[], type[CPUSteps]]
 
@@ -93,12 +93,34 @@ def _in_z_step(sampler: str, module: str, *changes: tuple[str, str]) -> Fault:
     return broken
 
 
+def _in_sparse_phi(*changes: tuple[str, str]) -> Fault:
+    """Break the Phi step of the sampler "sparse-dirichlet"."""
+    return lambda: with_cut(FINE, plant("phi_sparse", *changes).draw_phi)
+
+
 Z_STEP_FAULTS = (own_token_kept, alpha_doubled, cumulative_sum_as_score)
 _ALL = (*Z_STEP_FAULTS, counts_of_a_thread_dropped)
 _ACCEPT = "uniform_of(key_a, key_b, i, 4 * step + {}) * {} < {}"
 FAULTS: dict[str, dict[str, Fault]] = {
     "partially-collapsed": {
         fault.__name__: partial(fault, "partially-collapsed") for fault in _ALL
+    },
+    SPARSE: {
+        "cells_without_counts_never_drawn": _in_sparse_phi(
+            (
+                "            if at == end:\n",
+                "            if n == 0: continue\n            if at == end:\n",
+            )
+        ),
+        "prior_forgotten_beside_counts": _in_sparse_phi(
+            ("g += ball_size(", "g += (n == 0) * ball_size(")
+        ),
+        "balls_one_topic_too_far": _in_sparse_phi(
+            ("position += gap * exponential(", "position += 1.0 + gap * exponential(")
+        ),
+        "balls_of_one_size": _in_sparse_phi(
+            ("ball_size(bits(ball_a, ball_b, ball + 1), cut, kept, quantile)", "1.0 / rate")
+        ),
     },
     MH_EXACT: {
         "word_always_accepted": _in_z_step(MH_EXACT, "z_mh", ("< ratio:", "< 2.0:")),

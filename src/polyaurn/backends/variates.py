@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import float64, int64, uint64
 
-from polyaurn.backends.tables import LARGEST_RATE, SLOTS
+from polyaurn.backends.tables import KNOTS, LARGEST_RATE, OCTAVES, SLOTS
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import MIX_1, MIX_2, WEYL
 
@@ -19,6 +19,9 @@ _SLOT_SHIFT = 64 - int(math.log2(SLOTS))
 _LOW_32 = 0xFFFFFFFF
 _FRACTION, _ONE = (1 << 52) - 1, 1023 << 52  # of the bits of a float
 _SQRT_2 = math.sqrt(2.0)
+_KNOT_SHIFT = 52 - int(math.log2(KNOTS))
+_KNOT_PART = (1 << _KNOT_SHIFT) - 1
+_FIRST_KNOT = (1023 - OCTAVES) * KNOTS
 
 _PER_LN2 = 1.0 / math.log(2.0)
 _LN2_HIGH = (
@@ -269,13 +272,11 @@ def invert(rate, p, x, u):
 
 
 @njit(cache=True)
-def log_gamma_draw(shape, a, b, index):
-    """Return the logarithm of a Gamma(shape, 1) draw (Marsaglia and Tsang 2000).
+def gamma_factor(d, a, b, index):
+    """Return v for which d v is a Gamma(d + 1/3, 1) draw, d >= 2/3 (Marsaglia and Tsang 2000).
 
-    Shapes below one are boosted by a power of a uniform; the logarithm keeps draws that are
-    too small to write down, which a shape of 0.01 often gives. Uses ``[index, index + 256)``.
+    Uses ``[index + 1, index + 256)``.
     """
-    d = plus(shape, 2.0 / 3.0) if shape < 1.0 else plus(shape, -1.0 / 3.0)
     c = over(1.0, root(times(9.0, d)))
     v = 1.0
     attempt = int64(0)
@@ -293,7 +294,51 @@ def log_gamma_draw(shape, a, b, index):
                 limit = plus(plus(limit, -times(d, v)), times(d, log_of(v)))
                 done = log_of(u) < limit
         attempt += int64(1)
-    g = log_of(times(d, v))
+    return v
+
+
+@njit(cache=True)
+def gamma_draw(shape, a, b, index):
+    """Return a Gamma(shape, 1) draw for a shape of at least one; addresses as in `gamma_factor`."""
+    d = plus(shape, -1.0 / 3.0)
+    return times(d, gamma_factor(d, a, b, index))
+
+
+@njit(cache=True)
+def log_gamma_draw(shape, a, b, index):
+    """Return the logarithm of a Gamma(shape, 1) draw.
+
+    Shapes below one are boosted by a power of a uniform; the logarithm keeps draws that are
+    too small to write down, which a shape of 0.01 often gives. Uses ``[index, index + 256)``.
+    """
+    d = plus(shape, 2.0 / 3.0) if shape < 1.0 else plus(shape, -1.0 / 3.0)
+    g = log_of(times(d, gamma_factor(d, a, b, index)))
     if shape < 1.0:
         g = plus(g, over(log_of(open_unit(bits(a, b, index))), shape))
     return g
+
+
+@njit(cache=True)
+def exponential(r):
+    """Return an exponential draw of mean one."""
+    return -log_of(open_unit(r))
+
+
+@njit(cache=True)
+def exponential_below(limit, r):
+    """Return an exponential draw of mean one, conditioned on being below a limit."""
+    below_limit = plus(1.0, -exp_of(-limit))
+    x = -log_of(plus(1.0, -times(open_unit(r), below_limit)))
+    return min(x, times(limit, 1.0 - 2.0**-40))
+
+
+@njit(cache=True)
+def ball_size(r, cut, kept, quantile):
+    """Return the size of a ball of the prior; see `polyaurn.backends.tables.BallSizes`."""
+    s = over(open_unit(r), kept)
+    if s >= 1.0:
+        return cut
+    b = int64(bits_of(s))
+    i = (b >> int64(_KNOT_SHIFT)) - int64(_FIRST_KNOT)
+    part = times(float64(b & int64(_KNOT_PART)), 2.0**-_KNOT_SHIFT)
+    return plus(quantile[i], times(part, plus(quantile[i + 1], -quantile[i])))

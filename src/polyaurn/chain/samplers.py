@@ -68,6 +68,12 @@ SAMPLERS: dict[str, Sampler] = {
         backends=("cpu", "gpu"),
         referenced=True,
     ),
+    "sparse-dirichlet": Sampler(
+        "the same, kept sparse: exact up to rounding its smallest parts, fast and small",
+        law="exact",
+        parallel_law="exact",
+        referenced=True,
+    ),
     "polya-urn-mh": Sampler(
         "the urn with Metropolis-Hastings proposals: for very many topics",
         law="asymptotic",

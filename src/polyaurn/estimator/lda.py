@@ -46,6 +46,7 @@ class LDA(Trained):
     sampler : str
         "polya-urn" draws Phi as sparse Poisson counts: fast, small, and exact in the limit of
         large counts. "partially-collapsed" draws Phi from its Dirichlet posterior: exact, dense.
+        "sparse-dirichlet" draws the same Phi, exact up to rounding its smallest parts, and sparse.
         "polya-urn-mh", "collapsed", "light" and "collapsed-dense" are the urn's rivals, for
         comparison; see the page on samplers.
     random_state : int, None or NumPy generator
@@ -77,7 +78,8 @@ class LDA(Trained):
     seed_words : mapping of int to list of str, optional
         Words that topics should hold, such as ``{3: ["orbit", "nasa"]}``, as a prior: a topic is
         taken to have had `seed_strength` tokens of its words before the first document. For
-        samplers that draw Phi: "polya-urn", "partially-collapsed" and "polya-urn-mh".
+        samplers that draw Phi: "polya-urn", "partially-collapsed", "sparse-dirichlet" and
+        "polya-urn-mh".
     seed_strength : int or "auto"
         Tokens of a topic's seed words together; "auto" is a tenth of the tokens that a topic has
         on average.

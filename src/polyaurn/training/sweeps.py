@@ -65,7 +65,7 @@ def sweeps(
     topic_word_prior : float or array_like of length V
         beta.
     sampler : str
-        One of "polya-urn", "partially-collapsed", "polya-urn-mh",
+        One of "polya-urn", "partially-collapsed", "sparse-dirichlet", "polya-urn-mh",
         "collapsed", "light" or "collapsed-dense".
     random_state : int, None or NumPy generator
         The seed. The same seed gives the same chain, and for any number of threads unless the
