@@ -113,13 +113,13 @@ FAULTS: dict[str, dict[str, Fault]] = {
             )
         ),
         "prior_forgotten_beside_counts": _in_sparse_phi(
-            ("g += ball_size(", "g += (n == 0) * ball_size(")
+            ("g += size[i]", "g += (n == 0) * size[i]")
         ),
         "balls_one_topic_too_far": _in_sparse_phi(
-            ("position += gap * exponential(", "position += 1.0 + gap * exponential(")
+            ("position += size[i]", "position += 1.0 + size[i]")
         ),
         "balls_of_one_size": _in_sparse_phi(
-            ("ball_size(bits(ball_a, ball_b, ball + 1), cut, kept, quantile)", "1.0 / rate")
+            ("size[i] = ball_size(bits(a, b, ball + 2 * i + 1), scale, quantile)", "size[i] = 0.07")
         ),
     },
     MH_EXACT: {

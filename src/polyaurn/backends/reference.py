@@ -22,6 +22,7 @@ from polyaurn.backends.tables import (
     ball_sizes,
     poisson_tables,
 )
+from polyaurn.backends.variates import MOST_FACTORS
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.rng import Key, Moment, Purpose, below, bits, key, open_unit, unit
 from polyaurn.base.threads import Workers
@@ -187,9 +188,11 @@ def draw_phi_sparse(
     mass = np.zeros((V, K))
     for v in range(V):
         for k in range(K):
-            shape = n[v, k] + beta[v] if beta[v] >= 1.0 else float(n[v, k])
-            if shape > 0.0:
-                mass[v, k] = gamma(shape, cells, (v * 2**16 + k) * 256)
+            index = (v * 2**16 + k) * 256
+            if beta[v] >= 1.0:
+                mass[v, k] = gamma(n[v, k] + beta[v], cells, index)
+            elif n[v, k] > 0:
+                mass[v, k] = gamma_count(int(n[v, k]), cells, index)
         if beta[v] < 1.0:
             total, ball = beta[v] * rate * K, v * 2**32  # balls expected; address of the first
             at = -np.log(open_unit(bits(where, ball)))
@@ -331,14 +334,19 @@ def poisson_positive(rate: float, r: Any) -> int:
 
 
 def ball_size(r: Any, cut: float) -> float:
-    """Draw the size of a ball: the cut, or a quantile of those above it, between two knots."""
+    """Draw the size of a ball: a quantile between two knots."""
     sizes = ball_sizes(cut)
-    s = float(open_unit(r)) / sizes.kept
-    if s >= 1.0:
-        return cut
+    s = float(open_unit(r)) * sizes.scale
     fraction, exponent = np.frexp(s)  # s = fraction 2**exponent, fraction in [1/2, 1)
     knot = (OCTAVES - 1 + exponent + 2.0 * fraction - 1.0) * KNOTS
     return float(np.interp(knot, np.arange(len(sizes.quantile)), sizes.quantile))
+
+
+def gamma_count(n: int, chance: Key, index: int) -> float:
+    """Draw Gamma(n, 1) for a whole n > 0: a sum of exponential draws, or by rejection."""
+    if n > MOST_FACTORS:
+        return gamma(float(n), chance, index)
+    return float(-np.log(open_unit(bits(chance, index + 1 + np.arange(n)))).sum())
 
 
 def gamma(shape: float, chance: Key, index: int) -> float:

@@ -68,14 +68,13 @@ class BallSizes(NamedTuple):
     Gamma(beta) is the sum of infinitely many jumps, beta exp(-x) / x dx of them of size x. Those
     above `cut` are kept as they are. One below, of size x, becomes a ball of size `cut` with
     probability x / cut and nothing otherwise, which leaves every mean as it is. There are then
-    Poisson(beta rate) balls, of a distribution that does not depend on beta: a share `kept` of them
-    is above the cut, and `quantile` has their sizes at the upper tail probabilities s in [0, 1]
-    whose floating-point numbers end after log2(KNOTS) bits.
+    Poisson(beta rate) balls, of a distribution that does not depend on beta. Their sizes are
+    `quantile`, at s = `scale` times an upper tail probability, for the s whose floating-point
+    numbers end after log2(KNOTS) bits: s = 1 belongs to the cut, and larger ones do too.
     """
 
     rate: float
-    cut: float
-    kept: float
+    scale: float
     quantile: F64
 
 
@@ -93,5 +92,13 @@ def ball_sizes(cut: float = CUT) -> BallSizes:
         y += (np.log(exp1(x)) - goal) * exp1(x) * np.exp(x)
     # rounded, so that the last bit of a library's functions does not show
     sizes = np.maximum(np.exp(y), cut).astype(np.float32).astype(np.float64)
-    rate, kept = np.float32(above + below), np.float32(above / (above + below))
-    return BallSizes(float(rate), float(cut), float(kept), sizes)
+    rate, scale = np.float32(above + below), np.float32((above + below) / above)
+    larger = np.full(KNOTS * int(np.ceil(np.log2(scale))), sizes[-1])
+    return BallSizes(float(rate), float(scale), np.concatenate((sizes, larger)))
+
+
+@cache
+def logs() -> F64:
+    """Return 1 / m and log(m) at the knots m = 1, 1 + 1 / KNOTS, ... below 2, a row each."""
+    m = 1.0 + np.arange(KNOTS) / KNOTS
+    return np.array([1.0 / m, np.log(m)])

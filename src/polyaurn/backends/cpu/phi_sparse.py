@@ -20,12 +20,13 @@ import numpy as np
 from polyaurn.backends.cpu.columns import finish_columns
 from polyaurn.backends.cpu.layout import Layout
 from polyaurn.backends.cpu.phi_urn import add_balls, fill_rows
-from polyaurn.backends.tables import CUT, BallSizes, ball_sizes
+from polyaurn.backends.tables import CUT, BallSizes, ball_sizes, logs
 from polyaurn.backends.variates import (
     ball_size,
     bits,
     exponential,
     exponential_below,
+    gamma_count,
     gamma_draw,
 )
 from polyaurn.base.arrays import F64, I64, U16, empty
@@ -36,6 +37,7 @@ from polyaurn.chain.state import Counts, Phi, Priors
 
 FULL = 1.0  # beta from which every cell of a word is drawn
 SPARE = 8.0  # standard deviations of the number of balls that memory is set aside for
+MOST_AHEAD = 64  # balls of a word that are drawn at once
 SIZE = 1 << 31  # where the addresses of sizes begin, of balls in rows that came out empty
 
 
@@ -104,7 +106,7 @@ def _draw_into(
         _draw_words,
         [
             (*pair, end - size, end, *counts, layout.word_tokens, priors.beta, K,
-             *words, *balls, *made)
+             *words, logs(), *balls, *made)
             for pair, end, size in zip(pairs, ends, sizes, strict=True)
         ],
     )  # fmt: skip
@@ -129,22 +131,27 @@ def _cells(
 @njit(nogil=True, cache=True)
 def _draw_words(
     lo, hi, at, end, n_first, n_last, n_topic, n_count, word_tokens, beta, K,
-    cell_a, cell_b, ball_a, ball_b, rate, cut, kept, quantile,
+    cell_a, cell_b, ball_a, ball_b, logs, rate, scale, quantile,
     first, last, topic, mass,
 ):  # fmt: skip
     S = np.zeros(K, np.float64)
+    where, size = np.empty(MOST_AHEAD, np.int64), np.empty(MOST_AHEAD, np.float64)
     for v in range(lo, hi):
         first[v] = at
         j, stop = n_first[v], n_last[v]
-        ball = v * 4294967296  # of each ball two addresses: its gap and its size
+        full = beta[v] >= FULL
         gap = 1.0 / (rate * beta[v])
-        if beta[v] >= FULL:
-            position = 0.0  # every cell is drawn
-        elif j == stop and word_tokens[v] > 0:
-            position = gap * exponential_below(K / gap, bits(ball_a, ball_b, ball))
-        else:
-            position = gap * exponential(bits(ball_a, ball_b, ball))
-        t = np.int64(min(position, np.float64(K)))  # topic of the next ball; K: there is none
+        ball, position = v * 4294967296, 0.0  # of each ball two addresses: its gap and its size
+        ahead = min(np.int64(1.2 * K / gap) + 3, MOST_AHEAD)  # balls drawn at once
+        i, t = ahead, np.int64(0)
+        if not full:
+            if j == stop and word_tokens[v] > 0:
+                r = bits(ball_a, ball_b, ball)
+                position = gap * (exponential_below(K / gap, r) - exponential(r, logs))
+            position = _draw_balls(
+                ahead, position, gap, K, ball_a, ball_b, ball, logs, scale, quantile, where, size
+            )
+            i, t = 0, where[0]
         while j < stop or t < K:
             k, n = t, 0
             if j < stop and np.int64(n_topic[j]) <= t:
@@ -152,17 +159,23 @@ def _draw_words(
                 j += 1
             g = 0.0
             cell = (v * 65536 + k) * 256
-            if beta[v] >= FULL:
+            if full:
                 g = gamma_draw(n + beta[v], cell_a, cell_b, cell)
                 t += 1
             else:
                 if n > 0:
-                    g = gamma_draw(np.float64(n), cell_a, cell_b, cell)
+                    g = gamma_count(n, cell_a, cell_b, cell, logs)
                 while t == k:
-                    g += ball_size(bits(ball_a, ball_b, ball + 1), cut, kept, quantile)
-                    ball += 2
-                    position += gap * exponential(bits(ball_a, ball_b, ball))
-                    t = np.int64(min(position, np.float64(K)))
+                    g += size[i]
+                    i += 1
+                    if i == ahead:
+                        ball += 2 * ahead
+                        position = _draw_balls(
+                            ahead, position, gap, K, ball_a, ball_b, ball, logs, scale, quantile,
+                            where, size,
+                        )  # fmt: skip
+                        i = 0
+                    t = where[i]
             if at == end:
                 S[:] = -np.inf
                 return S
@@ -175,11 +188,27 @@ def _draw_words(
 
 
 @njit(cache=True)
-def _row_sizes(k, a, b, cut, kept, quantile):
+def _draw_balls(n, position, gap, K, a, b, ball, logs, scale, quantile, where, size):
+    """Draw the topics and sizes of a word's next n balls; return the position of the last.
+
+    A topic of K says that there are no more. Several are drawn at once, since a processor that
+    waits for each before it looks for the next takes twice the time.
+    """
+    for i in range(n):
+        size[i] = gap * exponential(bits(a, b, ball + 2 * i), logs)
+    for i in range(n):
+        position += size[i]
+        where[i] = np.int64(min(position, np.float64(K)))
+        size[i] = ball_size(bits(a, b, ball + 2 * i + 1), scale, quantile)
+    return position
+
+
+@njit(cache=True)
+def _row_sizes(k, a, b, scale, quantile):
     """Draw sizes of balls in rows, which are listed row by row."""
     size = np.empty(len(k), np.float64)
     ball = np.int64(0)
     for i in range(len(k)):
         ball = ball + 1 if i > 0 and k[i] == k[i - 1] else np.int64(0)
-        size[i] = ball_size(bits(a, b, k[i] * 4294967296 + SIZE + ball), cut, kept, quantile)
+        size[i] = ball_size(bits(a, b, k[i] * 4294967296 + SIZE + ball), scale, quantile)
     return size
