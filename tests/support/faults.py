@@ -166,6 +166,8 @@ FAULTS: dict[str, dict[str, Fault]] = {
         ),
     },
 }
+# A fault that Geweke's test and the moments of Phi show, but hardly the topics of seven tokens.
+IN_PHI_ONLY = (SPARSE, "prior_forgotten_beside_counts")
 BROKEN = [(sampler, fault) for sampler, faults in FAULTS.items() for fault in faults]
 # Faults that only one sweep from enumerated draws is sharp enough to see.
 FAINT = [

@@ -14,12 +14,12 @@ from polyaurn.backends.cpu import layout as derived_layout
 from polyaurn.backends.cpu.log_posterior import log_posterior
 from polyaurn.backends.cpu.start import uniform_topics
 from polyaurn.backends.tables import (
-    CUT,
     KNOTS,
     LARGEST_RATE,
     OCTAVES,
     SLOTS,
     ball_sizes,
+    default_cut,
     poisson_tables,
 )
 from polyaurn.backends.variates import MOST_FACTORS
@@ -177,11 +177,10 @@ def draw_phi_dirichlet(
     return make_phi(mass, priors.alpha, np.ones((V, K), bool))
 
 
-def draw_phi_sparse(
-    layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment, cut: float = CUT
-) -> Phi:
+def draw_phi_sparse(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment) -> Phi:
     """Draw Phi from its Dirichlet posterior as Gamma(n) plus the balls of Gamma(beta)."""
     V, K = layout.n_words, layout.n_topics
+    cut = default_cut(K)
     n, beta, rate = dense_counts(counts, K), priors.beta, ball_sizes(cut).rate
     cells, where = key(seed, sweep, Purpose.CELL), key(seed, sweep, Purpose.BALL)
     occurs = np.bincount(layout.word, minlength=V) > 0

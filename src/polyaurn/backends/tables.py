@@ -15,7 +15,7 @@ from polyaurn.base.arrays import F64, U8, U32
 LARGEST_RATE = 100  # L in the paper: Poisson rates up to here come from tables
 SLOTS = 256  # outcomes of a Poisson table; P(Poisson(100) > 255) is below 1e-35
 
-CUT = 0.1  # smallest ball of the sampler "sparse-dirichlet"; see docs/algorithm.md
+CUTS = ((50, 0.01), (300, 0.03), (65_535, 0.1))  # topics up to which a cut is used, and the cut
 OCTAVES, KNOTS = 54, 128  # of a table of quantiles: 54 halvings of a probability, 128 knots in each
 
 
@@ -78,8 +78,16 @@ class BallSizes(NamedTuple):
     quantile: F64
 
 
+def default_cut(n_topics: int) -> float:
+    """Return the cut of the sampler "sparse-dirichlet": coarser where balls are many.
+
+    It is chosen by measurement, see docs/algorithm.md; any cut is right that is small enough.
+    """
+    return next(cut for most, cut in CUTS if n_topics <= most)
+
+
 @cache
-def ball_sizes(cut: float = CUT) -> BallSizes:
+def ball_sizes(cut: float) -> BallSizes:
     """Return the balls that stand for Gamma(beta), for any beta."""
     above, below = float(exp1(cut)), -float(np.expm1(-cut)) / cut
     octave, place = np.divmod(np.arange(OCTAVES * KNOTS), KNOTS)

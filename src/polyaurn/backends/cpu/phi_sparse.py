@@ -20,7 +20,7 @@ import numpy as np
 from polyaurn.backends.cpu.columns import finish_columns
 from polyaurn.backends.cpu.layout import Layout
 from polyaurn.backends.cpu.phi_urn import add_balls, fill_rows
-from polyaurn.backends.tables import CUT, BallSizes, ball_sizes, logs
+from polyaurn.backends.tables import BallSizes, ball_sizes, default_cut, logs
 from polyaurn.backends.variates import (
     ball_size,
     bits,
@@ -48,10 +48,10 @@ def draw_phi(
     seed: int,
     sweep: Moment,
     workers: Workers,
-    cut: float = CUT,
+    cut: float | None = None,
 ) -> Phi:
     """Draw Phi given the counts; jumps of the prior's part below the cut are rounded."""
-    balls = ball_sizes(cut)
+    balls = ball_sizes(default_cut(layout.n_topics) if cut is None else cut)
     columns = _draw_columns(layout, counts, priors, balls, seed, sweep, workers)
     first, last, topic, mass, S = columns
     empty_rows = np.flatnonzero(S == 0.0)
@@ -142,8 +142,8 @@ def _draw_words(
         full = beta[v] >= FULL
         gap = 1.0 / (rate * beta[v])
         ball, position = v * 4294967296, 0.0  # of each ball two addresses: its gap and its size
-        ahead = min(np.int64(1.2 * K / gap) + 3, MOST_AHEAD)  # balls drawn at once
-        i, t = ahead, np.int64(0)
+        ahead = int(min(1.2 * K / gap + 3.0, MOST_AHEAD))  # balls drawn at once
+        i, t = 0, np.int64(0)  # the next ball among those, and its topic
         if not full:
             if j == stop and word_tokens[v] > 0:
                 r = bits(ball_a, ball_b, ball)
@@ -151,7 +151,7 @@ def _draw_words(
             position = _draw_balls(
                 ahead, position, gap, K, ball_a, ball_b, ball, logs, scale, quantile, where, size
             )
-            i, t = 0, where[0]
+            t = where[0]
         while j < stop or t < K:
             k, n = t, 0
             if j < stop and np.int64(n_topic[j]) <= t:
