@@ -15,7 +15,7 @@ from polyaurn.base.arrays import F64, U8, U32
 LARGEST_RATE = 100  # L in the paper: Poisson rates up to here come from tables
 SLOTS = 256  # outcomes of a Poisson table; P(Poisson(100) > 255) is below 1e-35
 
-CUTS = ((50, 0.01), (300, 0.03), (65_535, 0.1))  # topics up to which a cut is used, and the cut
+CUTS = ((50, 0.01), (300, 0.05), (65_535, 0.1))  # topics up to which a cut is used, and the cut
 OCTAVES, KNOTS = 54, 128  # of a table of quantiles: 54 halvings of a probability, 128 knots in each
 
 
