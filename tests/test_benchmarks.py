@@ -60,6 +60,12 @@ def test_spread_runs():
     assert "Welch's test: p = " in out
 
 
+def test_sparse_dirichlet_runs():
+    out = run("sparse_dirichlet.py", *TINY, "--topics", "4", "--sweeps", "6", "--seeds", "2",
+              "--samplers", "polya-urn", "sparse-dirichlet:0.3")  # fmt: skip
+    assert out.count("ms of CPU per sweep") == 2
+
+
 @pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("tomotopy", "gensim")),
     reason="tomotopy or gensim is not installed",

@@ -235,7 +235,7 @@ def test_an_empty_column_spread_over_all_topics_is_seen():
 
 
 def test_unknown_samplers_and_threads():
-    with pytest.raises(InputError, match="'polya-urn', 'partially-collapsed', 'polya-urn-mh'"):
+    with pytest.raises(InputError, match="'polya-urn', 'partially-collapsed', 'sparse-dirichlet'"):
         load_steps("gibbs")
     assert count_threads(None) == 1
     assert count_threads(3) == 3

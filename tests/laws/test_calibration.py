@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from polyaurn.backends.registry import load_steps
 from polyaurn.chain.priors import make_priors
-from support.chains import chain, log_joint
+from support.chains import chain, log_joint, steps_of
 from support.faults import steps_with
 from support.joint_draws import DOC, from_prior, make_corpus
 from support.p_values import UNLIKELY, chi_square_p
@@ -45,9 +44,9 @@ def smallest_p(made):
     return min(chi_square_p(np.bincount(column, minlength=KEPT + 1), even) for column in ranks.T)
 
 
-@pytest.mark.parametrize("sampler", ["partially-collapsed", "collapsed"])
+@pytest.mark.parametrize("sampler", ["partially-collapsed", "sparse-dirichlet", "collapsed"])
 def test_ranks_are_uniform(sampler):
-    assert smallest_p(load_steps(sampler)) > UNLIKELY
+    assert smallest_p(steps_of(sampler)) > UNLIKELY
 
 
 @pytest.mark.parametrize(
@@ -55,6 +54,7 @@ def test_ranks_are_uniform(sampler):
     [
         ("partially-collapsed", "own_token_kept"),
         ("partially-collapsed", "counts_of_a_thread_dropped"),
+        ("sparse-dirichlet", "cells_without_counts_never_drawn"),
         ("collapsed", "prior_forgotten"),
     ],
 )

@@ -1,12 +1,14 @@
 """Chains and joint draws on small corpora, for tests of distributions."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 
 import numpy as np
 from scipy.special import gammaln
 
 from polyaurn import Corpus
+from polyaurn.backends.cpu import phi_sparse
 from polyaurn.backends.cpu.steps import CPUSteps
 from polyaurn.backends.registry import load_steps
 from polyaurn.base.threads import Workers
@@ -18,12 +20,16 @@ ONE = Workers(1)
 MH_EXACT = "partially-collapsed-mh"  # the proposals of "polya-urn-mh" with an exact Phi
 PARTITIONED = "partitioned"  # exact on a corpus of one group, as all small ones are
 BY_COLUMN, BY_ROW = "partitioned-by-column", "partitioned-by-row"  # with columns all short, or long
+SPARSE = "sparse-dirichlet"
+FINE = 1e-6  # cut at which it is tested: as good as none
 # Samplers whose distribution is tested against the posterior
 CHAINS = (*EXACT, MH_EXACT, PARTITIONED)
 
 
 def steps_of(name: str) -> type[CPUSteps]:
-    """Return the steps of a sampler, or those of `MH_EXACT`."""
+    """Return the steps of a sampler, with a cut as good as none, or those of `MH_EXACT`."""
+    if name == SPARSE:
+        return with_cut(FINE)
     if name in (BY_COLUMN, BY_ROW):
         from support.faults import plant
 
@@ -39,6 +45,11 @@ def length_of_columns(name: str) -> tuple[str, str]:
     """Return the change of a kernel that makes it take all columns for short, or for long."""
     longer = "0" if name == BY_COLUMN else "1 << 40"
     return "LONG = np.uint64(2)", f"LONG = np.uint64({longer})"
+
+
+def with_cut(cut: float, phi_step: Callable = phi_sparse.draw_phi) -> type[CPUSteps]:
+    """Return the steps of `SPARSE` with a cut."""
+    return with_steps(load_steps(SPARSE), phi_step=partial(phi_step, cut=cut))
 
 
 def with_steps(made: type[CPUSteps], **changes: Callable) -> type[CPUSteps]:

@@ -15,10 +15,13 @@ from polyaurn.backends.registry import load_steps
 from support.chains import (
     BY_COLUMN,
     BY_ROW,
+    FINE,
     MH_EXACT,
     PARTITIONED,
+    SPARSE,
     length_of_columns,
     steps_of,
+    with_cut,
     with_steps,
 )
 
@@ -111,12 +114,34 @@ def _in_visit(sampler: str, *changes: tuple[str, str]) -> Fault:
     return broken
 
 
+def _in_sparse_phi(*changes: tuple[str, str]) -> Fault:
+    """Break the Phi step of the sampler "sparse-dirichlet"."""
+    return lambda: with_cut(FINE, plant("phi_sparse", *changes).draw_phi)
+
+
 Z_STEP_FAULTS = (own_token_kept, alpha_doubled, cumulative_sum_as_score)
 _ALL = (*Z_STEP_FAULTS, counts_of_a_thread_dropped)
 _ACCEPT = "uniform_of(key_a, key_b, i, 4 * step + {}) * {} < {}"
 FAULTS: dict[str, dict[str, Fault]] = {
     "partially-collapsed": {
         fault.__name__: partial(fault, "partially-collapsed") for fault in _ALL
+    },
+    SPARSE: {
+        "cells_without_counts_never_drawn": _in_sparse_phi(
+            (
+                "            if at == end:\n",
+                "            if n == 0: continue\n            if at == end:\n",
+            )
+        ),
+        "prior_forgotten_beside_counts": _in_sparse_phi(
+            ("g += size[i]", "g += (n == 0) * size[i]")
+        ),
+        "balls_one_topic_too_far": _in_sparse_phi(
+            ("position += size[i]", "position += 1.0 + size[i]")
+        ),
+        "balls_of_one_size": _in_sparse_phi(
+            ("size[i] = ball_size(bits(a, b, ball + 2 * i + 1), scale, quantile)", "size[i] = 0.07")
+        ),
     },
     MH_EXACT: {
         "word_always_accepted": _in_z_step(MH_EXACT, "z_mh", ("< ratio:", "< 2.0:")),
@@ -191,6 +216,8 @@ FAULTS: dict[str, dict[str, Fault]] = {
 }
 # Faults of a second move: how many pairs of proposals per token show them.
 STALE = {"stale_after_the_document": 16, "stale_after_the_word": 4}
+# A fault that Geweke's test and the moments of Phi show, but hardly the topics of seven tokens.
+IN_PHI_ONLY = (SPARSE, "prior_forgotten_beside_counts")
 BROKEN = [
     (sampler, fault) for sampler, faults in FAULTS.items() for fault in faults if fault not in STALE
 ]

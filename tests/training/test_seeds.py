@@ -57,7 +57,7 @@ def after_one_sweep(made, swept):
     return chi_square_p(np.bincount(number(ends, 2), minlength=len(p)), p)
 
 
-@pytest.mark.parametrize("sampler", ["partially-collapsed", MH_EXACT])
+@pytest.mark.parametrize("sampler", ["partially-collapsed", "sparse-dirichlet", MH_EXACT])
 def test_a_sweep_keeps_the_seeded_posterior(sampler):
     assert after_one_sweep(steps_of(sampler), tiny()[1]) > UNLIKELY
 
@@ -82,7 +82,7 @@ def test_a_chain_reaches_the_seeded_posterior():
     assert chi_square_p(observed, unseeded) < UNLIKELY**2
 
 
-@pytest.mark.parametrize("sampler", ["polya-urn", "partially-collapsed"])
+@pytest.mark.parametrize("sampler", ["polya-urn", "partially-collapsed", "sparse-dirichlet"])
 def test_seeded_sweeps_are_those_of_the_reference(sampler, small):
     pseudo = np.random.default_rng(0).poisson(0.3, (4, small.n_words))
     priors = make_priors(0.1, 0.05, 4, small.n_words, pseudo=pseudo)

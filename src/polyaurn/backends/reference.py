@@ -13,7 +13,16 @@ from scipy.special import ndtri
 from polyaurn.backends.cpu import layout as derived_layout
 from polyaurn.backends.cpu.log_posterior import log_posterior
 from polyaurn.backends.cpu.start import uniform_topics
-from polyaurn.backends.tables import LARGEST_RATE, SLOTS, poisson_tables
+from polyaurn.backends.tables import (
+    KNOTS,
+    LARGEST_RATE,
+    OCTAVES,
+    SLOTS,
+    ball_sizes,
+    default_cut,
+    poisson_tables,
+)
+from polyaurn.backends.variates import MOST_FACTORS
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.rng import Key, Moment, Purpose, below, bits, key, open_unit, unit
 from polyaurn.base.threads import Workers
@@ -182,6 +191,38 @@ def draw_phi_dirichlet(
     return make_phi(mass, priors.alpha, np.ones((V, K), bool))
 
 
+def draw_phi_sparse(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Moment) -> Phi:
+    """Draw Phi from its Dirichlet posterior as Gamma(n) plus the balls of Gamma(beta)."""
+    V, K = layout.n_words, layout.n_topics
+    cut = default_cut(K)
+    n, beta, rate = dense_counts(counts, K), priors.beta, ball_sizes(cut).rate
+    cells, where = key(seed, sweep, Purpose.CELL), key(seed, sweep, Purpose.BALL)
+    occurs = np.bincount(layout.word, minlength=V) > 0
+    mass = np.zeros((V, K))
+    for v in range(V):
+        for k in range(K):
+            index = (v * 2**16 + k) * 256
+            if beta[v] >= 1.0:
+                mass[v, k] = gamma(n[v, k] + beta[v], cells, index)
+            elif n[v, k] > 0:
+                mass[v, k] = gamma_count(int(n[v, k]), cells, index)
+        if beta[v] < 1.0:
+            total, ball = beta[v] * rate * K, v * 2**32  # balls expected; address of the first
+            at = -np.log(open_unit(bits(where, ball)))
+            if occurs[v] and not n[v].any():  # given that one falls into the column
+                at = -np.log1p(open_unit(bits(where, ball)) * np.expm1(-total))
+            while at < total:
+                mass[v, int(at / total * K)] += ball_size(bits(where, ball + 1), cut)
+                ball += 2
+                at -= np.log(open_unit(bits(where, ball)))
+    rows = key(seed, sweep, Purpose.ROW)
+    for k in np.flatnonzero(mass.sum(axis=0) == 0.0).tolist():
+        words = _throw(rows, k, np.cumsum(beta * rate))
+        sizes = [ball_size(bits(rows, k * 2**32 + 2**31 + i), cut) for i in range(len(words))]
+        np.add.at(mass[:, k], words, sizes)
+    return make_phi(mass, priors.alpha, mass > 0.0)
+
+
 def make_phi(mass: F64, alpha: F64, keep: np.ndarray) -> Phi:
     """Normalise over words, scale each word to whole weights, sum its prior part."""
     V, _ = mass.shape
@@ -305,19 +346,44 @@ def poisson_positive(rate: float, r: Any) -> int:
     return x
 
 
+def ball_size(r: Any, cut: float) -> float:
+    """Draw the size of a ball: a quantile between two knots."""
+    sizes = ball_sizes(cut)
+    s = float(open_unit(r)) * sizes.scale
+    fraction, exponent = np.frexp(s)  # s = fraction 2**exponent, fraction in [1/2, 1)
+    knot = (OCTAVES - 1 + exponent + 2.0 * fraction - 1.0) * KNOTS
+    return float(np.interp(knot, np.arange(len(sizes.quantile)), sizes.quantile))
+
+
+def gamma_count(n: int, chance: Key, index: int) -> float:
+    """Draw Gamma(n, 1) for a whole n > 0: a sum of exponential draws, or by rejection."""
+    if n > MOST_FACTORS:
+        return gamma(float(n), chance, index)
+    return float(-np.log(open_unit(bits(chance, index + 1 + np.arange(n)))).sum())
+
+
+def gamma(shape: float, chance: Key, index: int) -> float:
+    """Draw Gamma(shape, 1) for a shape of at least one."""
+    return (shape - 1.0 / 3.0) * _gamma_factor(shape - 1.0 / 3.0, chance, index)
+
+
 def log_gamma(shape: float, chance: Key, index: int) -> float:
-    """Draw the logarithm of Gamma(shape, 1) by Marsaglia and Tsang's rejection."""
+    """Draw the logarithm of Gamma(shape, 1), boosted where the shape is below one."""
     d = shape + 2.0 / 3.0 if shape < 1.0 else shape - 1.0 / 3.0
+    boost = float(np.log(open_unit(bits(chance, index)))) / shape if shape < 1.0 else 0.0
+    return float(np.log(d * _gamma_factor(d, chance, index))) + boost
+
+
+def _gamma_factor(d: float, chance: Key, index: int) -> float:
+    """Draw v for which d v is Gamma(d + 1/3, 1), by Marsaglia and Tsang's rejection."""
     attempt = 0
     while True:
         x = float(ndtri(open_unit(bits(chance, index + 2 * attempt + 1))))
         v = (1.0 + x / np.sqrt(9.0 * d)) ** 3
         u = float(open_unit(bits(chance, index + 2 * attempt + 2)))
         if v > 0.0 and np.log(u) < 0.5 * x * x + d - d * v + d * np.log(v):
-            break
+            return float(v)
         attempt += 1
-    boost = float(np.log(open_unit(bits(chance, index)))) / shape if shape < 1.0 else 0.0
-    return float(np.log(d * v)) + boost
 
 
 def _rounded_gaussian(rate: float, r: Any) -> int:
@@ -345,6 +411,12 @@ class Urn(ReferenceSteps):
     phi_step = staticmethod(draw_phi_urn)
 
 
+class SparseDirichlet(ReferenceSteps):
+    """The sampler "sparse-dirichlet"."""
+
+    phi_step = staticmethod(draw_phi_sparse)
+
+
 class PartiallyCollapsed(ReferenceSteps):
     """The sampler "partially-collapsed"."""
 
@@ -354,4 +426,5 @@ class PartiallyCollapsed(ReferenceSteps):
 REFERENCES: dict[str, type[ReferenceSteps]] = {
     "polya-urn": Urn,
     "partially-collapsed": PartiallyCollapsed,
+    "sparse-dirichlet": SparseDirichlet,
 }

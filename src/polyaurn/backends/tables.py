@@ -1,4 +1,4 @@
-"""Walker alias tables: for Poisson counts, made once, and for any column of weights.
+"""Tables for random variates: Walker alias tables, and quantiles of the prior's gamma balls.
 
 An alias table over n outcomes is n pairs (cut, other): choose a slot uniformly, keep it when
 32 further bits are below its cut, else take the other outcome. Drawing costs the same for any n.
@@ -8,12 +8,15 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import exp1, gammaln
 
-from polyaurn.base.arrays import U8, U32
+from polyaurn.base.arrays import F64, U8, U32
 
 LARGEST_RATE = 100  # L in the paper: Poisson rates up to here come from tables
 SLOTS = 256  # outcomes of a Poisson table; P(Poisson(100) > 255) is below 1e-35
+
+CUTS = ((50, 0.01), (300, 0.05), (65_535, 0.1))  # topics up to which a cut is used, and the cut
+OCTAVES, KNOTS = 54, 128  # of a table of quantiles: 54 halvings of a probability, 128 knots in each
 
 
 class PoissonTables(NamedTuple):
@@ -57,3 +60,53 @@ def alias_table(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if share[g] < 1.0:
             small.append(large.pop())
     return cut, other
+
+
+class BallSizes(NamedTuple):
+    """Gamma(beta) as balls of random size: how many there are, and how large they are.
+
+    Gamma(beta) is the sum of infinitely many jumps, beta exp(-x) / x dx of them of size x. Those
+    above `cut` are kept as they are. One below, of size x, becomes a ball of size `cut` with
+    probability x / cut and nothing otherwise, which leaves every mean as it is. There are then
+    Poisson(beta rate) balls, of a distribution that does not depend on beta. Their sizes are
+    `quantile`, at s = `scale` times an upper tail probability, for the s whose floating-point
+    numbers end after log2(KNOTS) bits: s = 1 belongs to the cut, and larger ones do too.
+    """
+
+    rate: float
+    scale: float
+    quantile: F64
+
+
+def default_cut(n_topics: int) -> float:
+    """Return the cut of the sampler "sparse-dirichlet": coarser where balls are many.
+
+    It is chosen by measurement, see docs/algorithm.md; any cut is right that is small enough.
+    """
+    return next(cut for most, cut in CUTS if n_topics <= most)
+
+
+@cache
+def ball_sizes(cut: float) -> BallSizes:
+    """Return the balls that stand for Gamma(beta), for any beta."""
+    above, below = float(exp1(cut)), -float(np.expm1(-cut)) / cut
+    octave, place = np.divmod(np.arange(OCTAVES * KNOTS), KNOTS)
+    s = np.append(2.0 ** (octave - OCTAVES) * (1.0 + place / KNOTS), 1.0)
+    goal = np.log(s * above)
+    grid = np.linspace(np.log(cut), np.log(60.0), 4000)  # sizes, as logarithms
+    y = np.interp(-goal, -np.log(exp1(np.exp(grid))), grid)
+    for _ in range(4):  # Newton's steps on the logarithms
+        x = np.exp(y)
+        y += (np.log(exp1(x)) - goal) * exp1(x) * np.exp(x)
+    # rounded, so that the last bit of a library's functions does not show
+    sizes = np.maximum(np.exp(y), cut).astype(np.float32).astype(np.float64)
+    rate, scale = np.float32(above + below), np.float32((above + below) / above)
+    larger = np.full(KNOTS * int(np.ceil(np.log2(scale))), sizes[-1])
+    return BallSizes(float(rate), float(scale), np.concatenate((sizes, larger)))
+
+
+@cache
+def logs() -> F64:
+    """Return 1 / m and log(m) at the knots m = 1, 1 + 1 / KNOTS, ... below 2, a row each."""
+    m = 1.0 + np.arange(KNOTS) / KNOTS
+    return np.array([1.0 / m, np.log(m)])

@@ -11,14 +11,18 @@ import math
 import numpy as np
 from numba import float64, int64, uint64
 
-from polyaurn.backends.tables import LARGEST_RATE, SLOTS
+from polyaurn.backends.tables import KNOTS, LARGEST_RATE, OCTAVES, SLOTS
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import MIX_1, MIX_2, WEYL
 
 _SLOT_SHIFT = 64 - int(math.log2(SLOTS))
 _LOW_32 = 0xFFFFFFFF
 _FRACTION, _ONE = (1 << 52) - 1, 1023 << 52  # of the bits of a float
+MOST_FACTORS = 8  # of a product of uniforms; more cost as much as a rejection
 _SQRT_2 = math.sqrt(2.0)
+_KNOT_SHIFT = 52 - int(math.log2(KNOTS))
+_KNOT_PART = (1 << _KNOT_SHIFT) - 1
+_FIRST_KNOT = (1023 - OCTAVES) * KNOTS
 
 _PER_LN2 = 1.0 / math.log(2.0)
 _LN2_HIGH = (
@@ -28,6 +32,7 @@ _LN2_LOW = 1.90821492927058770002e-10
 # Series from the lowest power on: of (artanh(s) - s) / s**3 in s**2, and of the exponential.
 _ATANH = tuple(1.0 / (2 * k + 1) for k in range(1, 9))
 _ATANH_FAR = tuple(1.0 / (2 * k + 1) for k in range(9, 13))
+_LOG1P, _LOG1P_FAR = (1.0, -1.0 / 2.0, 1.0 / 3.0, -1.0 / 4.0), (1.0 / 5.0, -1.0 / 6.0, 1.0 / 7.0)
 _EXP = tuple(1.0 / math.factorial(k) for k in range(8))
 _EXP_FAR = tuple(1.0 / math.factorial(k) for k in range(8, 16))
 # Numerators and denominators of AS 241, lowest powers first.
@@ -185,6 +190,22 @@ def log_of(x):
 
 
 @njit(cache=True)
+def quick_log(x, logs):
+    """Return the logarithm of a positive number by a table, see `polyaurn.backends.tables.logs`.
+
+    The error is about 2**-52 and thus no longer relative near x = 1.
+    """
+    b = int64(bits_of(x))
+    i = (b >> int64(_KNOT_SHIFT)) & int64(KNOTS - 1)
+    e = float64((b >> int64(52)) - int64(1023))
+    m = float_of((b & int64(_FRACTION)) | int64(_ONE))  # x = m 2**e, m in [1, 2)
+    s = times(plus(m, -plus(1.0, times(float64(i), 1.0 / KNOTS))), logs[0, i])
+    far = plus(_LOG1P_FAR[0], times(s, plus(_LOG1P_FAR[1], times(s, _LOG1P_FAR[2]))))
+    series = plus(four(s, _LOG1P), times(times(times(s, s), times(s, s)), far))
+    return plus(plus(times(e, _LN2_HIGH), logs[1, i]), plus(times(s, series), times(e, _LN2_LOW)))
+
+
+@njit(cache=True)
 def exp_of(x):
     """Return the exponential; zero below 2**-995."""
     if x < -690.0:
@@ -269,13 +290,11 @@ def invert(rate, p, x, u):
 
 
 @njit(cache=True)
-def log_gamma_draw(shape, a, b, index):
-    """Return the logarithm of a Gamma(shape, 1) draw (Marsaglia and Tsang 2000).
+def gamma_factor(d, a, b, index):
+    """Return v for which d v is a Gamma(d + 1/3, 1) draw, d >= 2/3 (Marsaglia and Tsang 2000).
 
-    Shapes below one are boosted by a power of a uniform; the logarithm keeps draws that are
-    too small to write down, which a shape of 0.01 often gives. Uses ``[index, index + 256)``.
+    Uses ``[index + 1, index + 256)``.
     """
-    d = plus(shape, 2.0 / 3.0) if shape < 1.0 else plus(shape, -1.0 / 3.0)
     c = over(1.0, root(times(9.0, d)))
     v = 1.0
     attempt = int64(0)
@@ -293,7 +312,62 @@ def log_gamma_draw(shape, a, b, index):
                 limit = plus(plus(limit, -times(d, v)), times(d, log_of(v)))
                 done = log_of(u) < limit
         attempt += int64(1)
-    g = log_of(times(d, v))
+    return v
+
+
+@njit(cache=True)
+def gamma_draw(shape, a, b, index):
+    """Return a Gamma(shape, 1) draw for a shape of at least one; addresses as in `gamma_factor`."""
+    d = plus(shape, -1.0 / 3.0)
+    return times(d, gamma_factor(d, a, b, index))
+
+
+@njit(cache=True)
+def log_gamma_draw(shape, a, b, index):
+    """Return the logarithm of a Gamma(shape, 1) draw.
+
+    Shapes below one are boosted by a power of a uniform; the logarithm keeps draws that are
+    too small to write down, which a shape of 0.01 often gives. Uses ``[index, index + 256)``.
+    """
+    d = plus(shape, 2.0 / 3.0) if shape < 1.0 else plus(shape, -1.0 / 3.0)
+    g = log_of(times(d, gamma_factor(d, a, b, index)))
     if shape < 1.0:
         g = plus(g, over(log_of(open_unit(bits(a, b, index))), shape))
     return g
+
+
+@njit(cache=True)
+def gamma_count(n, a, b, index, logs):
+    """Return a Gamma(n, 1) draw for a whole n > 0; addresses as in `gamma_factor`.
+
+    Up to `MOST_FACTORS` it is a sum of exponential draws: the logarithm of a product.
+    """
+    if n > MOST_FACTORS:
+        return gamma_draw(float64(n), a, b, index)
+    product = open_unit(bits(a, b, index + int64(1)))
+    for j in range(int64(2), int64(n) + int64(1)):
+        product = times(product, open_unit(bits(a, b, index + j)))
+    return -quick_log(product, logs)
+
+
+@njit(cache=True)
+def exponential(r, logs):
+    """Return an exponential draw of mean one."""
+    return -quick_log(open_unit(r), logs)
+
+
+@njit(cache=True)
+def exponential_below(limit, r):
+    """Return an exponential draw of mean one, conditioned on being below a limit."""
+    below_limit = plus(1.0, -exp_of(-limit))
+    x = -log_of(plus(1.0, -times(open_unit(r), below_limit)))
+    return min(x, times(limit, 1.0 - 2.0**-40))
+
+
+@njit(cache=True)
+def ball_size(r, scale, quantile):
+    """Return the size of a ball of the prior; see `polyaurn.backends.tables.BallSizes`."""
+    b = int64(bits_of(times(open_unit(r), scale)))
+    i = (b >> int64(_KNOT_SHIFT)) - int64(_FIRST_KNOT)
+    part = times(float64(b & int64(_KNOT_PART)), 2.0**-_KNOT_SHIFT)
+    return plus(quantile[i], times(part, plus(quantile[i + 1], -quantile[i])))

@@ -13,7 +13,7 @@ from polyaurn.base.errors import InputError
 
 AUTO = "auto"  # chooses by the size of the problem, see `choose_sampler`
 DEFAULT_SAMPLER = AUTO
-SMALL_WORK = 2e10  # tokens times topics up to which collapsed sampling is ahead
+SMALL_WORK = 5e9  # tokens times topics up to which collapsed sampling is ahead
 MOST_ROWS = 4e9  # bytes of its counts by document and topic
 
 
@@ -79,6 +79,12 @@ SAMPLERS: dict[str, Sampler] = {
         cell_bytes=14,
         thread_cell_bytes=4,
         backends=("cpu", "gpu"),
+        referenced=True,
+    ),
+    "sparse-dirichlet": Sampler(
+        "the same, kept sparse: exact up to rounding its smallest parts, fast and small",
+        law="exact",
+        parallel_law="exact",
         referenced=True,
     ),
     "polya-urn-mh": Sampler(
@@ -160,20 +166,23 @@ def choose_sampler(
     backend: str = "cpu",
     warm_start: Any = "auto",
     phi_refreshes: Any = "auto",
+    learns: bool = False,
 ) -> str:
     """Return the sampler that "auto" stands for; any other name as it is.
 
-    Collapsed sampling reaches a held-out score first while tokens times topics are few; beyond,
-    the urn, which grows and needs less memory. What only samplers that draw Phi can do, and what
-    has kernels only for them, takes the urn as well.
+    Collapsed sampling reaches a held-out score first while tokens times topics are few. Beyond, and
+    for what only samplers that draw Phi can do, "sparse-dirichlet" where priors are learned, which
+    the urn would bias, and the urn elsewhere: both grow and need less memory.
     """
     if sampler != AUTO:
         return sampler
     of_phi = warm_start == "grow" or phi_refreshes not in (AUTO, 1)
     large = n_tokens * n_topics > SMALL_WORK
     rows = SAMPLERS["partitioned"].row_bytes * n_documents * n_topics > MOST_ROWS
-    there = backend in SAMPLERS["partitioned"].backends
-    return "polya-urn" if of_phi or large or rows or not there else "partitioned"
+    wanted = "partitioned"
+    if of_phi or large or rows:
+        wanted = "sparse-dirichlet" if learns else "polya-urn"
+    return wanted if backend in SAMPLERS[wanted].backends else "polya-urn"
 
 
 def check_takes_seeds(name: str, sampler: Any) -> None:

@@ -9,7 +9,7 @@ chain starts does not change what it converges to.
 **Annealing.** The first sweeps settle early for topics that are blends of several, and leave them
 slowly. So a chain may begin with a larger beta, under which topics stay mixed until their words
 have sorted themselves out, and lower it sweep by sweep to what was asked for: by the same factor
-each time, from half the mean count of a word in a topic. This, too, only chooses a starting point.
+each time, from a quarter of the mean count of a word in a topic. This, too, only chooses a starting point.
 **Smoothing** is its form of version 0.1: larger priors for some sweeps, then those asked for.
 
 **Refreshes.** Phi may be drawn several times in a sweep, before each part of the documents. Each
@@ -33,11 +33,11 @@ COSTLY_START = 4e8  # tokens times topics from which growing pays
 SMOOTH_SWEEPS = 120  # at most, and at most a third of all
 MOST_SMOOTH_TOPICS = 200  # with more, smoothing cost more than it brought
 SMOOTH_ALPHA, SMOOTH_BETA = (3.0, 0.3), (5.0, 0.05)  # times as large, but not beyond
-ANNEALED = 0.7  # share of the sweeps
+ANNEALED = 0.75  # share of the sweeps
 MOST_ANNEALED = 300  # sweeps
 ANNEALED_WITHOUT_END = 100  # sweeps of a chain whose length is not known
 HOTTEST = 100.0  # times as large as the beta asked for, at most
-FIRST_BETA = 0.5  # times the mean count of a word in a topic
+FIRST_BETA = 0.25  # times the mean count of a word in a topic
 WARM_STARTS = ("auto", "anneal", "grow", "smooth", "random")
 AUTO_OF_0_1 = "auto of version 0.1"  # of runs that it began: grows and smooths, each where it helps
 MOST_REFRESHES = 8

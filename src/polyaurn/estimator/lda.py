@@ -47,10 +47,11 @@ class LDA(Trained):
     max_iter : int
         Number of sweeps over the corpus.
     sampler : str
-        "auto" takes "partitioned" up to 2e10 tokens times topics, and "polya-urn" beyond and on a
-        GPU. "partitioned" integrates Phi and Theta out and is the first to reach a held-out score.
+        "auto" takes "partitioned" up to 5e9 tokens times topics; beyond, "sparse-dirichlet" where
+        priors are learned and "polya-urn" elsewhere; and "polya-urn" on a GPU. "partitioned" integrates Phi and Theta out and is the first to reach a held-out score.
         "polya-urn" draws Phi as sparse Poisson counts: fast, small, and exact in the limit of
         large counts. "partially-collapsed" draws Phi from its Dirichlet posterior: exact, dense.
+        "sparse-dirichlet" draws the same Phi, exact up to rounding its smallest parts, and sparse.
         "polya-urn-mh", "collapsed", "light" and "collapsed-dense" are the urn's rivals, for
         comparison; see the page on samplers.
     random_state : int, None or NumPy generator
@@ -65,7 +66,7 @@ class LDA(Trained):
     evaluate_every : int
         Compute the log posterior every so many sweeps (and after the last); 0 never.
     warm_start : {"auto", "anneal", "grow", "smooth", "random"} or False
-        "anneal" begins with a larger beta and lowers it to the one asked for, over 70% of the
+        "anneal" begins with a larger beta and lowers it to the one asked for, over 75% of the
         sweeps and at most 300; "grow" begins on a share of the documents, 1/64 of a large corpus,
         and doubles it every 8 sweeps until all are in; "smooth" is version 0.1's annealing;
         "random" does nothing of this, as in the paper. "auto" grows where the sampler draws Phi,
@@ -87,7 +88,8 @@ class LDA(Trained):
     seed_words : mapping of int to list of str, optional
         Words that topics should hold, such as ``{3: ["orbit", "nasa"]}``, as a prior: a topic is
         taken to have had `seed_strength` tokens of its words before the first document. For
-        samplers that draw Phi: "polya-urn", "partially-collapsed" and "polya-urn-mh".
+        samplers that draw Phi: "polya-urn", "partially-collapsed", "sparse-dirichlet" and
+        "polya-urn-mh".
     seed_strength : int or "auto"
         Tokens of a topic's seed words together; "auto" is a tenth of the tokens that a topic has
         on average.

@@ -296,6 +296,7 @@ class Settings:
         chosen = choose_sampler(
             self.sampler, n_tokens=n_tokens, n_documents=n_documents, n_topics=self.n_components,
             backend=backend, warm_start=self.warm_start, phi_refreshes=self.phi_refreshes,
+            learns=bool(self.learn_priors_every),
         )  # fmt: skip
         return self if chosen == self.sampler else replace(self, sampler=chosen)
 

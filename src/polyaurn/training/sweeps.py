@@ -68,9 +68,9 @@ def sweeps(
     topic_word_prior : float or array_like of length V
         beta.
     sampler : str
-        "auto", which takes "partitioned" up to 2e10 tokens times topics and "polya-urn" beyond and
-        on a GPU; or "polya-urn", "partially-collapsed", "polya-urn-mh", "collapsed",
-        "partitioned", "light" or "collapsed-dense".
+        "auto", which takes "partitioned" up to 5e9 tokens times topics; beyond, "sparse-dirichlet"
+        where priors are learned and "polya-urn" elsewhere; and "polya-urn" on a GPU. Or "polya-urn", "partially-collapsed", "sparse-dirichlet", "polya-urn-mh",
+        "collapsed", "partitioned", "light" or "collapsed-dense".
     random_state : int, None or NumPy generator
         The seed. The same seed gives the same chain, and for any number of threads unless the
         sampler is "collapsed" or "light".
@@ -82,7 +82,7 @@ def sweeps(
         Stop when this many sweeps are done, those before `start` included; without it the
         generator never ends by itself.
     warm_start : {"auto", "anneal", "grow", "smooth", "random"}
-        Begin with a larger beta and lower it to the one asked for, over 70% of `max_iter` sweeps
+        Begin with a larger beta and lower it to the one asked for, over 75% of `max_iter` sweeps
         and at most 300, or 100 where the end is not known ("anneal"); or on a 64th of the documents
         and double it until all are in ("grow"); or with larger priors for the first third of
         `max_iter` sweeps, at most 120 ("smooth", as in version 0.1); or with none of these

@@ -53,8 +53,8 @@ def draw_masses(
     empty = np.flatnonzero(S == 0)
     if len(empty):
         row_key = key(seed, sweep, Purpose.ROW)
-        k, v = _fill_rows(empty, counts, priors.beta, layout.n_topics, row_key)
-        first, last, topic, mass = _add_balls(first, last, topic, mass, k, v)
+        k, v = fill_rows(empty, counts, priors.beta, layout.n_topics, row_key)
+        first, last, topic, mass = add_balls(first, last, topic, mass, k, v, np.ones(len(k)))
         S += np.bincount(k, minlength=layout.n_topics)
     return first, last, topic, mass, S
 
@@ -225,7 +225,7 @@ def _insert(extra, n, k):
     return n + 1
 
 
-def _fill_rows(empty: I64, counts: Counts, beta: F64, K: int, row_key: Key) -> tuple[I64, I64]:
+def fill_rows(empty: I64, counts: Counts, beta: F64, K: int, row_key: Key) -> tuple[I64, I64]:
     """Draw the empty topics again, conditioned on not being empty; return balls (topic, word)."""
     totals, words = _throw_rows(empty, *counts, K, np.cumsum(beta), *row_key)
     return np.repeat(empty, totals), words
@@ -271,8 +271,8 @@ def _word_of(first, last, topic, number, k, u):
     return found
 
 
-def _add_balls(
-    first: I64, last: I64, topic: U16, mass: F64, k: I64, v: I64
+def add_balls(
+    first: I64, last: I64, topic: U16, mass: F64, k: I64, v: I64, size: F64
 ) -> tuple[I64, I64, U16, F64]:
     """Put balls into columns that are already drawn: rare, so simply sorted again."""
     length = last - first
@@ -280,7 +280,7 @@ def _add_balls(
     cell = np.concatenate((np.repeat(np.arange(len(first)), length) * 65536 + topic[old],
                            v * 65536 + k))  # fmt: skip
     cells, place = np.unique(cell, return_inverse=True)
-    joined = np.bincount(place, np.concatenate((mass[old], np.ones(len(k))))).astype(np.float64)
+    joined = np.bincount(place, np.concatenate((mass[old], size))).astype(np.float64)
     ends = np.searchsorted(cells, (np.arange(len(first)) + 1) * 65536)
     starts = np.concatenate(([0], ends[:-1])).astype(np.int64)
     return starts, ends.astype(np.int64), (cells % 65536).astype(np.uint16), joined

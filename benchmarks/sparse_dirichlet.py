@@ -1,0 +1,106 @@
+"""What the sampler "sparse-dirichlet" costs and keeps, beside the urn and the dense exact sampler.
+
+A chain of each sampler on one thread from a uniform start; they take turns, a sweep each, so that
+whatever else the machine does slows all of them alike. Over the last third of the sweeps: CPU
+time per sweep (median), nonzero counts of words in topics and cells of Phi (means); and the log
+posterior per token at the end. A sampler may be followed by a cut, "sparse-dirichlet:0.01".
+
+    python benchmarks/sparse_dirichlet.py --corpus 20newsgroups --topics 100 --sweeps 60
+    python benchmarks/sparse_dirichlet.py --corpus kos --topics 20 --sweeps 400 --seeds 5 \
+        --samplers partially-collapsed sparse-dirichlet
+"""
+
+import argparse
+from functools import partial
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from common import open_corpus, write_result
+from polyaurn.backends.cpu.phi_sparse import draw_phi
+from polyaurn.backends.registry import load_steps
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.state import State
+from polyaurn.chain.steps import Address
+
+ALPHA, BETA = 0.1, 0.01
+SAMPLERS = ["polya-urn", "sparse-dirichlet", "sparse-dirichlet:0.01", "sparse-dirichlet:0.1"]
+FOUND = ("phi_ms", "z_ms", "nonzeros", "phi_nonzeros", "log_posterior")
+
+
+class Chain:
+    """A chain, and what its sweeps took and gave."""
+
+    def __init__(self, name: str, corpus: Any, n_topics: int, seed: int) -> None:
+        self.corpus, self.seed = corpus, seed
+        self.steps = steps_of(name)(corpus, n_topics)
+        self.priors = make_priors(ALPHA, BETA, n_topics, corpus.n_words)
+        self.z = self.steps.start(seed)
+        self.counts = self.steps.count(self.z)
+        self.rows: list[tuple[float, ...]] = []
+
+    def sweep(self) -> None:
+        """Sweep once."""
+        address = Address(self.seed, len(self.rows))
+        begin = process_time()
+        phi = self.steps.draw_phi(self.counts, self.priors, address)
+        middle = process_time()
+        self.z, self.counts, _ = self.steps.draw_z(self.z, phi, self.priors, address)
+        seconds = (middle - begin, process_time() - middle)
+        nonzeros = int((self.counts.last - self.counts.first).sum())
+        self.rows.append((1e3 * seconds[0], 1e3 * seconds[1], nonzeros, phi.nonzeros))
+
+    def found(self) -> list[float]:
+        """Return what `FOUND` names."""
+        kept = np.array(self.rows[2 * len(self.rows) // 3 :])
+        score = self.steps.log_posterior(State(self.z, self.counts, self.priors))
+        means = [*np.median(kept[:, :2], axis=0), *kept[:, 2:].mean(axis=0)]
+        return [float(x) for x in (*means, score / self.corpus.n_tokens)]
+
+
+def steps_of(name: str) -> Any:
+    """Return the class of a sampler's steps, with its cut where the name has one."""
+    sampler, _, cut = name.partition(":")
+    made = load_steps(sampler)
+    if not cut:
+        return made
+    return type("Steps", (made,), {"phi_step": staticmethod(partial(draw_phi, cut=float(cut)))})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpus", default="20newsgroups")
+    parser.add_argument("--topics", type=int, default=100)
+    parser.add_argument("--sweeps", type=int, default=60)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--samplers", nargs="+", default=SAMPLERS)
+    parser.add_argument("--no-save", action="store_true")
+    options = parser.parse_args()
+    corpus = open_corpus(options.corpus)
+    found: dict[str, list[list[float]]] = {name: [] for name in options.samplers}
+    for seed in range(options.seeds):
+        chains = {name: Chain(name, corpus, options.topics, seed) for name in options.samplers}
+        for _ in range(options.sweeps):
+            for chain in chains.values():
+                chain.sweep()
+        for name, chain in chains.items():
+            found[name].append(chain.found())
+    first = sum(np.mean(found[options.samplers[0]], axis=0)[:2])
+    for name, rows in found.items():
+        phi_ms, z_ms, nonzeros, phi_nonzeros, score = np.mean(rows, axis=0)
+        error = np.std([row[2] for row in rows], ddof=1) / len(rows) ** 0.5 if rows[1:] else 0.0
+        print(
+            f"{name:<24} {phi_ms + z_ms:7.1f} ms of CPU per sweep ({(phi_ms + z_ms) / first:.2f}), "
+            f"{phi_ms:.1f} of them for Phi; nonzeros {nonzeros:,.0f} (error {error:.0f}) of n, "
+            f"{phi_nonzeros:,.0f} of Phi; log posterior {score:.4f}"
+        )
+    if not options.no_save:
+        names = ("corpus", "topics", "sweeps", "seeds")
+        setting = {name: getattr(options, name) for name in names}
+        result = {"setting": setting, "found": FOUND, "chains": found}
+        write_result(f"sparse-dirichlet-{options.corpus}-{options.topics}", result)
+
+
+if __name__ == "__main__":
+    main()
