@@ -9,8 +9,8 @@ chain starts does not change what it converges to.
 **Annealing.** The first sweeps settle early for topics that are blends of several, and leave them
 slowly. So a chain may begin with a larger beta, under which topics stay mixed until their words
 have sorted themselves out, and lower it sweep by sweep to what was asked for: by the same factor
-each time, from a quarter of the mean count of a word in a topic. This, too, only chooses a starting point.
-**Smoothing** is its form of version 0.1: larger priors for some sweeps, then those asked for.
+each time, from a quarter of the mean count of a word in a topic. This, too, only chooses where the
+chain starts. **Smoothing** is its form of version 0.1: larger priors for some sweeps.
 
 **Refreshes.** Phi may be drawn several times in a sweep, before each part of the documents. Each
 part is drawn given Phi, and Phi given all topics: still a Gibbs sampler with the same target, but

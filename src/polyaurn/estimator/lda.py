@@ -23,7 +23,7 @@ from polyaurn.training.folder import RunFolder, open_folder
 from polyaurn.training.memory import check_memory
 from polyaurn.training.progress import Report, training_line
 from polyaurn.training.run import Run, make_run
-from polyaurn.training.settings import FIXED_STRENGTH
+from polyaurn.training.settings import FIXED_STRENGTH, LEARN_EVERY
 from polyaurn.training.signals import InterruptsWait
 from polyaurn.training.sweeps import give_all_topics, state_of, sweeps
 
@@ -48,12 +48,12 @@ class LDA(Trained):
         Number of sweeps over the corpus.
     sampler : str
         "auto" takes "partitioned" up to 5e9 tokens times topics; beyond, "sparse-dirichlet" where
-        priors are learned and "polya-urn" elsewhere; and "polya-urn" on a GPU. "partitioned" integrates Phi and Theta out and is the first to reach a held-out score.
-        "polya-urn" draws Phi as sparse Poisson counts: fast, small, and exact in the limit of
-        large counts. "partially-collapsed" draws Phi from its Dirichlet posterior: exact, dense.
-        "sparse-dirichlet" draws the same Phi, exact up to rounding its smallest parts, and sparse.
-        "polya-urn-mh", "collapsed", "light" and "collapsed-dense" are the urn's rivals, for
-        comparison; see the page on samplers.
+        priors are learned and "polya-urn" elsewhere; and "polya-urn" on a GPU. "partitioned"
+        integrates Phi and Theta out, and is the first to reach a held-out score. "polya-urn" draws
+        Phi as sparse Poisson counts: fast, small, and exact in the limit of large counts.
+        "sparse-dirichlet" draws Phi from its Dirichlet posterior, and "partially-collapsed" does
+        so without leaving anything out, dense. "polya-urn-mh", "collapsed", "light" and
+        "collapsed-dense" are there for comparison; see the page on samplers.
     random_state : int, None or NumPy generator
         The seed; None takes a new one each time, kept in ``random_state_``.
     n_jobs : int or None
@@ -83,8 +83,8 @@ class LDA(Trained):
         last quarter of the sweeps: ``topic_word_counts_``, ``components_``, words, `transform` and
         held-out scores. "auto" is 20, or as many as there are sweeps; 1 takes the last draw.
     learn_priors_every : int
-        Learn an asymmetric alpha and a symmetric beta every so many sweeps; 0, the default, keeps
-        the priors as they are. What was learned is in ``model_.priors``.
+        Learn an asymmetric alpha and a symmetric beta every so many sweeps; 0 keeps the priors as
+        they are. What was learned is in ``model_.priors``.
     seed_words : mapping of int to list of str, optional
         Words that topics should hold, such as ``{3: ["orbit", "nasa"]}``, as a prior: a topic is
         taken to have had `seed_strength` tokens of its words before the first document. For
@@ -177,7 +177,7 @@ class LDA(Trained):
         phi_refreshes: int | str = "auto",
         mh_steps: int | None = None,
         average_draws: int | str = "auto",
-        learn_priors_every: int = 0,
+        learn_priors_every: int = LEARN_EVERY,
         seed_words: Mapping[int, Iterable[str]] | None = None,
         seed_strength: int | str = "auto",
         fixed_topics: Any = None,

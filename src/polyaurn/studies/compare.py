@@ -184,7 +184,7 @@ def run(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     chain = sweeps(
         corpus, task["topics"], doc_topic_prior=priors.alpha, topic_word_prior=priors.beta,
         evaluate_every=0, warm_start=task["warm_start"], phi_refreshes=task["phi_refreshes"],
-        mh_steps=task["mh_steps"], **options,
+        mh_steps=task["mh_steps"], learn_priors_every=0, **options,
     )  # fmt: skip
     speeds, look = [], 0.0
     with Workers(task["threads"]) as workers:

@@ -26,6 +26,7 @@ from polyaurn.chain.samplers import (
 if TYPE_CHECKING:
     from polyaurn.chain.schedule import Schedule
 
+LEARN_EVERY = 10  # sweeps
 FIXED_STRENGTH = 1_000_000  # tokens of each topic of an earlier model
 
 
@@ -241,7 +242,7 @@ class Settings:
         option="average_draws", parse=number_or_word, fixes_chain=True,
     )  # fmt: skip
     learn_priors_every: int = setting(
-        0, _sweeps("learn_priors_every", 0),
+        LEARN_EVERY, _sweeps("learn_priors_every", 0),
         "Learn alpha and beta every so many sweeps; 0 keeps them.",
         option="learn_priors_every", kind=int, fixes_chain=True, of_chain=True,
     )  # fmt: skip

@@ -30,7 +30,7 @@ from polyaurn.chain.state import (
 )
 from polyaurn.chain.steps import AnySteps
 from polyaurn.corpus.corpus import Corpus, as_corpus
-from polyaurn.training.settings import Settings
+from polyaurn.training.settings import LEARN_EVERY, Settings
 
 MOST_BALLS = 2e9  # of the prior, for one word: their number is drawn around it, and is below 2**31
 
@@ -49,7 +49,7 @@ def sweeps(
     warm_start: str = "auto",
     phi_refreshes: int | str = "auto",
     mh_steps: int | None = None,
-    learn_priors_every: int = 0,
+    learn_priors_every: int = LEARN_EVERY,
     pseudo_counts: Any = None,
     device: str = "cpu",
     start: State | Halt | None = None,
@@ -69,8 +69,9 @@ def sweeps(
         beta.
     sampler : str
         "auto", which takes "partitioned" up to 5e9 tokens times topics; beyond, "sparse-dirichlet"
-        where priors are learned and "polya-urn" elsewhere; and "polya-urn" on a GPU. Or "polya-urn", "partially-collapsed", "sparse-dirichlet", "polya-urn-mh",
-        "collapsed", "partitioned", "light" or "collapsed-dense".
+        where priors are learned and "polya-urn" elsewhere; and "polya-urn" on a GPU. Or
+        "partitioned", "polya-urn", "partially-collapsed", "sparse-dirichlet", "polya-urn-mh",
+        "collapsed", "light" or "collapsed-dense".
     random_state : int, None or NumPy generator
         The seed. The same seed gives the same chain, and for any number of threads unless the
         sampler is "collapsed" or "light".

@@ -97,14 +97,15 @@ def _lists(corpus: Any, z: Any, phi: Any, K: int) -> dict[str, float]:
 def sweeps_of(cell: Cell, corpus: Any) -> Any:
     """Return the chain of a cell: that of the paper, unless burn-in aids are on."""
     from polyaurn.chain.samplers import SAMPLERS
+    from polyaurn.chain.schedule import AUTO_OF_0_1
     from polyaurn.training.sweeps import sweeps
 
     plain = 1 if SAMPLERS[cell.sampler].draws_phi else "auto"
     return sweeps(
         corpus, cell.topics, doc_topic_prior=ALPHA, topic_word_prior=BETA, sampler=cell.sampler,
         random_state=cell.seed, n_jobs=cell.threads, evaluate_every=cell.every,
-        max_iter=cell.sweeps, warm_start="auto" if cell.aids else "random",
-        phi_refreshes="auto" if cell.aids else plain, device=cell.device,
+        max_iter=cell.sweeps, warm_start=AUTO_OF_0_1 if cell.aids else "random",
+        phi_refreshes="auto" if cell.aids else plain, learn_priors_every=0, device=cell.device,
     )  # fmt: skip
 
 

@@ -58,7 +58,11 @@ def study(
 
 def _measure(corpus: Any, K: int, n_sweeps: int, seed: int) -> dict[str, float]:
     last: list[tuple[float, float, float]] = []
-    for state, info in sweeps(corpus, K, random_state=seed, max_iter=n_sweeps, evaluate_every=0):
+    chain = sweeps(
+        corpus, K, sampler="polya-urn", warm_start="smooth", learn_priors_every=0,
+        random_state=seed, max_iter=n_sweeps, evaluate_every=0,
+    )  # fmt: skip
+    for state, info in chain:
         if info.sweep > n_sweeps - max(1, n_sweeps // 10) and info.phi is not None:
             K_d, K_v = topics_of_tokens(corpus, state.z, info.phi, K)
             last.append((info.work_per_token, float(K_d.mean()), float(K_v.mean())))
