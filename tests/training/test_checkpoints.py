@@ -89,9 +89,9 @@ def test_a_run_may_be_resumed_many_times_and_when_it_is_done(corpus, tmp_path):
 def test_a_finished_model_goes_on(corpus, tmp_path):
     folder = tmp_path / "m"
     options = {"learn_priors_every": 30, "average_draws": 1}
-    lda(max_iter=430, **options).fit(corpus).save(folder)  # 300 annealed sweeps, as any longer one
-    more = lda(folder, max_iter=451, **options, resume=True).fit(corpus)
-    whole = lda(max_iter=451, **options).fit(corpus)
+    lda(max_iter=432, **options).fit(corpus).save(folder)  # 300 annealed sweeps, as any longer one
+    more = lda(folder, max_iter=453, **options, resume=True).fit(corpus)
+    whole = lda(max_iter=453, **options).fit(corpus)
     assert told(more.model_) == told(whole.model_)
 
 

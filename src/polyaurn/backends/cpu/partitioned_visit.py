@@ -199,9 +199,9 @@ def visit_block(
                     more, gain = _take_again(c, total, alpha, scale, inverse, prior, coarse)
                     prior_all += gain
                     if long or where[c] != _ABSENT:
-                        i = c if long else np.uint64(where[c])
-                        weight[i] += number[i] * more
-                        W += np.float64(number[i]) * gain
+                        j = c if long else np.uint64(where[c])
+                        weight[j] += number[j] * more
+                        W += np.float64(number[j]) * gain
         used[v] = _close_column(columns, at, K_v, long, column, where, number, K)
     return work
 
