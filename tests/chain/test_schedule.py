@@ -12,7 +12,7 @@ from polyaurn.base.threads import Workers
 from polyaurn.chain.loop import sweep
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.samplers import EXACT
-from polyaurn.chain.schedule import Plan, make_schedule
+from polyaurn.chain.schedule import AUTO_OF_0_1, Plan, make_schedule
 from polyaurn.chain.state import NO_TOPIC, check_invariants
 from polyaurn.evaluate.diagnostics import log_posterior
 from support.chains import ONE, begin, enumerate_posterior, number
@@ -78,25 +78,26 @@ def test_the_schedule():
     ]  # fmt: skip
     assert grown.plan(47).refreshes == 1
     assert grown.plan(48).refreshes == 4
-    assert make_schedule("random", 1, **LARGE) == ((), 1, 0)
-    assert make_schedule("auto", 2, **LARGE | {"max_iter": 90}) == ((), 2, 0)
+    assert make_schedule("random", 1, **LARGE)[:4] == ((), 1, 0, 0)
+    assert make_schedule("auto", 2, **LARGE | {"max_iter": 90}).shares == ()
     assert make_schedule("grow", 2, **LARGE | {"max_iter": 90}).shares
     assert make_schedule("auto", 1, **LARGE | {"n_topics": 10}).shares == ()
-    assert make_schedule("grow", "auto", **LARGE | {"n_tokens": 1_500_000}) == (
-        (8, 16, 32), 1, 0,
+    assert make_schedule("grow", "auto", **LARGE | {"n_tokens": 1_500_000})[:4] == (
+        (8, 16, 32), 1, 0, 0,
     )  # fmt: skip
-    assert make_schedule("grow", "auto", **LARGE | {"n_tokens": 1000}) == ((), 1, 0)
+    assert make_schedule("grow", "auto", **LARGE | {"n_tokens": 1000})[:4] == ((), 1, 0, 0)
 
 
 def test_smoothing_has_few_topics_a_third_of_the_sweeps_and_larger_priors():
     few = LARGE | {"n_topics": 100}
-    both = make_schedule("auto", 1, **few)
+    both = make_schedule(AUTO_OF_0_1, 1, **few)
     assert [both.plan(t).phase for t in (0, 48, 119, 120)] == [
         "grow 1/64 smooth", "smooth", "smooth", "full",
     ]  # fmt: skip
-    assert make_schedule("auto", 1, **few | {"max_iter": 60}) == ((), 1, 20)
-    assert make_schedule("auto", 1, **few | {"max_iter": None}).smooth == 120
-    assert make_schedule("smooth", 1, **LARGE) == ((), 1, 120)
+    assert make_schedule(AUTO_OF_0_1, 1, **few | {"max_iter": 60})[:4] == ((), 1, 20, 0)
+    assert make_schedule(AUTO_OF_0_1, 1, **few | {"max_iter": None}).smooth == 120
+    assert make_schedule("smooth", 1, **LARGE)[:4] == ((), 1, 120, 0)
+    assert make_schedule(AUTO_OF_0_1, 1, **LARGE | {"n_topics": 201, "max_iter": 60}).smooth == 0
     priors = make_priors([0.05, 0.2, 0.7], 0.03, 3, 2)
     raised = Plan(smooth=True).raised(priors)
     assert np.allclose(raised.alpha, [0.15, 0.3, 0.7])
@@ -115,27 +116,30 @@ def test_a_smooth_start_keeps_the_target_and_reports_the_log_posterior_of_the_mo
 
 
 def test_a_state_knows_whether_it_is_smooth_and_is_never_smoothed_again(small):
-    states = [state for state, _ in sweeps(small, 3, max_iter=30)]
+    options = {"warm_start": "smooth"}
+    states = [state for state, _ in sweeps(small, 3, max_iter=30, **options)]
     assert [state.smooth for state in states] == [True] * 10 + [False] * 20
-    longer = list(sweeps(small, 3, max_iter=300, start=states[-1]))
+    longer = list(sweeps(small, 3, max_iter=300, start=states[-1], **options))
     assert {info.phase for _, info in longer} == {"full"}
-    early = [info.phase for _, info in sweeps(small, 3, max_iter=60, start=states[4])]
+    early = [info.phase for _, info in sweeps(small, 3, max_iter=60, start=states[4], **options)]
     assert early == ["smooth"] * 15 + ["full"] * 40
 
 
-@pytest.mark.parametrize("warm_start", ["auto", "smooth"])
-def test_a_chain_that_stops_in_its_smooth_start_says_so(small, tmp_path, warm_start):
+@pytest.mark.parametrize(
+    ("warm_start", "phase"), [("auto", "anneal"), ("anneal", "anneal"), ("smooth", "smooth")]
+)
+def test_a_chain_that_stops_under_raised_priors_says_so(small, tmp_path, warm_start, phase):
     options = {"max_iter": 60, "warm_start": warm_start, "verbose": False}
     lda = LDA(3, callbacks=lambda state, info: info.sweep == 20, **options)
-    with pytest.warns(UnfinishedStartWarning, match=r"after sweep 20 \(smooth\): topics"):
+    with pytest.warns(UnfinishedStartWarning, match=rf"after sweep 20 \({phase}\): topics"):
         lda.fit(small)
     lda.save(tmp_path / "m")
-    assert load(tmp_path / "m").parameters["stopped_in"] == "smooth"
-    lda.callbacks = lambda state, info: info.sweep == 21
+    assert load(tmp_path / "m").parameters["stopped_in"] == phase
+    lda.callbacks = lambda state, info: info.sweep == (43 if phase == "anneal" else 21)
     assert "stopped_in" not in lda.fit(small).model_.parameters
 
 
-def test_an_interrupted_chain_says_that_it_was_in_its_smooth_start(small):
+def test_an_interrupted_chain_says_that_its_priors_were_raised(small):
     def interrupt(state, info):
         raise KeyboardInterrupt
 
@@ -143,11 +147,11 @@ def test_an_interrupted_chain_says_that_it_was_in_its_smooth_start(small):
     stopped = pytest.warns(UnfinishedStartWarning, match="after sweep 1 ")
     with stopped, pytest.raises(KeyboardInterrupt):
         lda.fit(small)
-    assert lda.model_.parameters["stopped_in"] == "smooth"
+    assert lda.model_.parameters["stopped_in"] == "anneal"
 
 
 def test_a_model_of_a_smooth_state_is_marked(small):
-    for state, info in sweeps(small, 3, max_iter=60):
+    for state, info in sweeps(small, 3, max_iter=60, warm_start="smooth"):
         facts = TopicModel.from_state(small, state, state.priors).parameters
         assert facts.get("stopped_in") == ("smooth" if info.phase == "smooth" else None)
 
@@ -157,7 +161,7 @@ def test_a_model_of_a_smooth_state_is_marked(small):
     [
         (
             {"warm_start": True},
-            "'warm_start' parameter must be one of 'auto', 'grow', 'smooth', 'random'",
+            "'warm_start' parameter must be one of 'auto', 'anneal', 'grow', 'smooth', 'random'",
         ),
         ({"phi_refreshes": 0}, "'phi_refreshes' parameter must be 'auto' or a whole number"),
         ({"phi_refreshes": True}, "Got True"),

@@ -88,9 +88,10 @@ def test_a_run_may_be_resumed_many_times_and_when_it_is_done(corpus, tmp_path):
 
 def test_a_finished_model_goes_on(corpus, tmp_path):
     folder = tmp_path / "m"
-    lda(max_iter=402, learn_priors_every=30).fit(corpus).save(folder)
-    more = lda(folder, max_iter=423, learn_priors_every=30, resume=True).fit(corpus)
-    whole = lda(max_iter=423, learn_priors_every=30).fit(corpus)
+    options = {"learn_priors_every": 30, "average_draws": 1}
+    lda(max_iter=432, **options).fit(corpus).save(folder)  # 300 annealed sweeps, as any longer one
+    more = lda(folder, max_iter=453, **options, resume=True).fit(corpus)
+    whole = lda(max_iter=453, **options).fit(corpus)
     assert told(more.model_) == told(whole.model_)
 
 
@@ -100,9 +101,9 @@ def phases(run):
 
 def test_a_longer_run_never_smooths_after_a_full_sweep(corpus, tmp_path):
     folder = tmp_path / "m"
-    first = lda(max_iter=100).fit(corpus)
+    first = lda(max_iter=100, warm_start="smooth").fit(corpus)
     first.save(folder)
-    more = lda(folder, max_iter=400, resume=True).fit(corpus)
+    more = lda(folder, max_iter=400, warm_start="smooth", resume=True).fit(corpus)
     assert phases(more) == [("smooth", 33), ("full", 367)]
     chain = polyaurn.sweeps(
         corpus,
@@ -129,9 +130,10 @@ def test_a_longer_run_that_is_killed_resumes_to_the_same_bytes(corpus, tmp_path)
 def test_a_run_stopped_in_its_smooth_start_may_become_longer(corpus, tmp_path):
     """Sweeps so far were those of the longer run, too, so that nothing is different."""
     folder = tmp_path / "m"
-    lda(folder, max_iter=100, callbacks=stop_at(20)).fit(corpus)
-    more = lda(folder, max_iter=200, resume=True).fit(corpus)
-    assert told(more.model_) == told(lda(max_iter=200).fit(corpus).model_)
+    smooth = {"warm_start": "smooth"}
+    lda(folder, max_iter=100, callbacks=stop_at(20), **smooth).fit(corpus)
+    more = lda(folder, max_iter=200, resume=True, **smooth).fit(corpus)
+    assert told(more.model_) == told(lda(max_iter=200, **smooth).fit(corpus).model_)
     assert phases(more) == [("smooth", 66), ("full", 134)]
 
 

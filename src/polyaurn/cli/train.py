@@ -153,6 +153,7 @@ def _show(
                 "vocabulary": len(model.vocab),
                 "tokens": len(model.assignments),
                 "sweeps": model.parameters["sweeps"],
+                "averaged_draws": model.averaged_draws,
                 "stopped": stopped,
                 "seconds": model.trace[-1].get("seconds"),
                 "log_posterior": scores[-1] if scores else None,

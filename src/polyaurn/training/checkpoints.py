@@ -18,6 +18,7 @@ from polyaurn.chain.state import WHOLE, Halt, Priors, State, halt_of
 from polyaurn.files.names import (
     CHECKPOINT_FORMAT,
     CHECKPOINTS,
+    HEADER,
     checkpoint_headers,
     in_the_way,
     sweep_of,
@@ -271,15 +272,17 @@ def _read(folder: Path, name: str) -> Saved:
 
 
 def run_in(folder: Path) -> dict[str, Any] | None:
-    """Return what the newest checkpoint of a folder says of its run; None where none can be read.
+    """Return what the newest checkpoint, or else the model, of a folder says of its run.
 
-    Nothing else of it is read or verified.
+    Nothing else of it is read or verified; None where none can be read.
     """
-    for header in checkpoint_headers(folder / CHECKPOINTS):
+    for path in (*checkpoint_headers(folder / CHECKPOINTS), folder / HEADER):
         try:
-            run = read_header(header).get("run")
+            header = read_header(path)
         except Damaged:
             continue
+        parameters = header.get("parameters")  # of a model
+        run = (parameters if isinstance(parameters, dict) else header).get("run")
         if isinstance(run, dict):
             return run
     return None

@@ -11,7 +11,6 @@ of some thousand tokens, which one step moves by a small share. A corpus of a si
 sampled with current totals, token by token, and its chain converges to the posterior.
 """
 
-import math
 from functools import partial
 from itertools import pairwise
 
@@ -81,7 +80,7 @@ class Steps(CPUSteps):
         """Draw every token's topic given all others; `phi` are the counts it starts from."""
         blocks_, P = self.partition.blocks, self.partition.n_groups
         beta_all = float(priors.beta.sum())
-        scale = 2.0 ** (self.bits + min(0, math.frexp(beta_all)[1] - 1))  # over beta_all: 64 bits
+        scale = 2.0**self.bits
         n_k = topic_totals(phi, self.layout.n_topics)
         columns = self._spread(phi)
         first = _totals(n_k, priors.alpha, beta_all, scale)
@@ -179,8 +178,9 @@ class Steps(CPUSteps):
 
 def _totals(n_k: I64, alpha: F64, beta_all: float, scale: float) -> Totals:
     """Return what visits read of the totals n[k]."""
-    inverse = (scale / (n_k + beta_all)).astype(np.int64)
-    prior = alpha * inverse
+    total = n_k + beta_all
+    inverse = (scale / np.maximum(total, 1.0)).astype(np.int64)
+    prior = alpha * scale / total
     pad = np.zeros(-len(prior) % COARSE)
     coarse = np.concatenate((prior, pad)).reshape(-1, COARSE).sum(axis=1)
     return Totals(inverse, prior, coarse)

@@ -24,6 +24,7 @@ from polyaurn.base.arrays import F64, I32, I64, U16
 from polyaurn.base.compilation import njit
 
 COARSE = 64  # topics whose prior parts are summed beforehand
+DRIFT = 8  # a total that a visit moved by this part of it is taken again
 LONG = np.uint64(2)  # a column of more than K / LONG topics is summed over all topics
 _ZERO, _ONE, _PIECE = np.uint64(0), np.uint64(1), np.uint64(64)
 _ABSENT = np.uint16(65_535)
@@ -47,7 +48,10 @@ class Rows(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """What is read of n[k]: ``scale / (n[k] + sum of beta)``, that times alpha, and its sums."""
+    """What is read of n[k]: ``scale / (n[k] + sum of beta)``, that times alpha, and its sums.
+
+    The first is at most `scale`: only a topic without tokens exceeds it, which it is never read of.
+    """
 
     inverse: I64
     prior: F64
@@ -91,17 +95,17 @@ def visit_block(
 ):  # fmt: skip
     """Draw the topics of some runs of a block; return the work.
 
-    `moved` receives the changes of n[k]. A visit that is `live` takes totals anew for every token,
-    without the token itself.
+    `moved` receives the changes of n[k]. A visit that is `live` takes totals again for every token,
+    without the token itself. Others do so for a topic whose total they moved by a `DRIFT`th: an
+    empty topic would otherwise draw in token after token of a word.
     """
     K = np.uint64(len(n_k))
     z, m, smoothing = rows.z, rows.m.ravel(), rows.smoothing
     offset, used = columns.offset, columns.used
-    inverse, prior, coarse = totals.inverse, totals.prior, totals.coarse
-    old_inverse = first_inverse
-    if live:
-        inverse, prior, coarse = inverse.copy(), prior.copy(), coarse.copy()
-        old_inverse = inverse
+    inverse, prior, coarse = totals.inverse.copy(), totals.prior.copy(), totals.coarse.copy()
+    old_inverse = inverse if live else first_inverse
+    elsewhere = np.zeros_like(moved) if live else moved.copy()  # by earlier visits of the thread
+    taken = elsewhere.copy()  # `moved` when a total was taken
     beta_all = beta.sum()
     prior_all = prior.sum()
     column = np.empty(K, np.uint16)  # topics of the word
@@ -183,7 +187,21 @@ def visit_block(
             number[j] += 1
             weight[j] += inverse[k]
             W += prior[k]
+            if k == old:
+                continue
             smoothing[d] += old_inverse[k] - old_inverse[old]
+            if live:
+                continue
+            for c in (old, k):
+                if DRIFT * abs(moved[c] - taken[c]) > n_k[c] + taken[c] - elsewhere[c] + beta_all:
+                    taken[c] = moved[c]
+                    total = n_k[c] + moved[c] - elsewhere[c] + beta_all
+                    more, gain = _take_again(c, total, alpha, scale, inverse, prior, coarse)
+                    prior_all += gain
+                    if long or where[c] != _ABSENT:
+                        j = c if long else np.uint64(where[c])
+                        weight[j] += number[j] * more
+                        W += np.float64(number[j]) * gain
         used[v] = _close_column(columns, at, K_v, long, column, where, number, K)
     return work
 
@@ -240,11 +258,23 @@ def _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse):
     coarse[:] = 0.0
     total = 0.0
     for k in range(len(n_k)):
-        inverse[k] = np.int64(scale / (n_k[k] + moved[k] + beta_all))
-        prior[k] = alpha[k] * np.float64(inverse[k])
+        tokens = n_k[k] + moved[k] + beta_all
+        inverse[k] = np.int64(scale / max(tokens, 1.0))
+        prior[k] = alpha[k] * scale / tokens
         coarse[k // COARSE] += prior[k]
         total += prior[k]
     return total
+
+
+@njit(nogil=True, cache=True)
+def _take_again(k, total, alpha, scale, inverse, prior, coarse):
+    """Take what is read of one total from its present value; return what that adds to both."""
+    old_inverse, old_prior = inverse[k], prior[k]
+    inverse[k] = np.int64(scale / max(total, 1.0))
+    prior[k] = alpha[k] * scale / total
+    gain = prior[k] - old_prior
+    coarse[k // np.uint64(COARSE)] += gain
+    return inverse[k] - old_inverse, gain
 
 
 @njit(nogil=True, cache=True)

@@ -172,6 +172,7 @@ def _facts(model: ModelData) -> list[list[str]]:
         ("Tokens", f"{len(model.assignments):,}"),
         ("Sampler", known.get("sampler")),
         ("Sweeps", f"{known['sweeps']:,}" if isinstance(known.get("sweeps"), int) else None),
+        ("Draws averaged", f"{draws:,}" if (draws := model.averaged_draws) > 1 else None),
         ("Seed", known.get("seed")),
         ("Alpha, prior of topics in a document", _prior(alpha)),
         ("Beta, prior of words in a topic", _prior(beta)),

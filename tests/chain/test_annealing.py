@@ -1,0 +1,152 @@
+"""Annealed starts: how beta falls, where that ends, runs made longer; and the sampler of "auto"."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from polyaurn import LDA, sweeps
+from polyaurn.chain.priors import make_priors
+from polyaurn.chain.samplers import SAMPLERS, choose_sampler
+from polyaurn.chain.schedule import AUTO_OF_0_1, HOTTEST, Plan, make_schedule
+from polyaurn.chain.state import halt_of
+from polyaurn.training.checkpoints import of_this_version
+
+SIZES = {"n_tokens": 400_000, "n_words": 5000, "n_topics": 100, "sampler": "partitioned"}
+
+
+def schedule(max_iter, warm_start="auto", **options):
+    return make_schedule(warm_start, "auto", max_iter=max_iter, **SIZES | options)
+
+
+def heats(made, n):
+    return np.array([made.plan(t).heat for t in range(n)])
+
+
+@pytest.mark.parametrize(
+    ("max_iter", "annealed"),
+    [(100, 70), (428, 299), (429, 300), (10_000, 300), (10, 7), (2, 1), (1, 0), (None, 100)],
+)
+def test_seventy_of_a_hundred_sweeps_are_annealed_and_at_most_300(max_iter, annealed):
+    made = schedule(max_iter)
+    phases = [made.plan(t).phase for t in range(annealed + 3)]
+    assert phases == ["anneal"] * annealed + ["full"] * 3
+
+
+def test_beta_begins_at_half_the_mean_count_and_falls_by_the_same_factor():
+    found = heats(schedule(100), 72)
+    assert np.isclose(found[0] * 0.01, 0.5 * 400_000 / (5000 * 100))
+    assert np.allclose(found[1:71] / found[:70], found[0] ** (-1 / 70))
+    assert list(found[70:]) == [1.0, 1.0]
+
+
+def test_beta_is_raised_a_hundred_times_at_most_and_never_lowered():
+    assert heats(schedule(100, n_tokens=100_000_000), 1)[0] == HOTTEST
+    assert schedule(100, beta=0.4).annealed == 0  # half the mean count is 0.4
+    assert schedule(100, beta=0.39).annealed == 70
+    assert {schedule(100, beta=5.0).plan(t).phase for t in (0, 50, 99)} == {"full"}
+    assert {schedule(100, "anneal", beta=5.0).plan(t).heat for t in (0, 50, 99)} == {1.0}
+
+
+@pytest.mark.parametrize("warm_start", ["random", "grow", "smooth", AUTO_OF_0_1])
+def test_other_starts_do_not_anneal(warm_start):
+    assert schedule(100, warm_start, sampler="polya-urn").annealed == 0
+
+
+def test_auto_anneals_where_it_does_not_grow():
+    large = {"n_tokens": 100_000_000, "n_topics": 1000}
+    assert schedule(1000, sampler="polya-urn", **large)[2:4] == (0, 0)
+    assert schedule(1000, sampler="polya-urn", **large).shares
+    assert schedule(1000, **large).annealed == 300  # this sampler cannot grow
+    assert schedule(1000, False).annealed == 300
+
+
+def test_annealing_raises_beta_only():
+    priors = make_priors([0.05, 0.2], [0.01, 0.5, 2.0], 2, 3)
+    raised = Plan(heat=10.0).raised(priors)
+    assert np.allclose(raised.beta, [0.1, 5.0, 20.0])
+    assert raised.alpha is priors.alpha
+    assert not raised.beta.flags.writeable
+    assert Plan(heat=1.0).raised(priors) is priors
+
+
+def test_a_chain_is_annealed_then_draws_under_the_priors_asked_for(small):
+    states, infos = zip(*sweeps(small, 3, max_iter=20), strict=True)
+    assert [info.phase for info in infos] == ["anneal"] * 14 + ["full"] * 6
+    assert [state.smooth for state in states] == [True] * 14 + [False] * 6
+    assert {float(state.priors.beta[0]) for state in states} == {0.01}
+    plain = sweeps(small, 3, max_iter=20, warm_start="random", start=states[13])
+    assert [s for s, _ in plain][-1].z.tobytes() == states[-1].z.tobytes()
+
+
+def test_a_longer_run_never_anneals_after_a_full_sweep(small, tmp_path):
+    options = {"random_state": 7, "verbose": False}
+    first = LDA(4, max_iter=100, **options).fit(small)
+    first.save(tmp_path / "m")
+    more = LDA(4, max_iter=400, checkpoint=tmp_path / "m", resume=True, **options).fit(small)
+    assert [r["phase"] for r in more.trace_] == ["anneal"] * 70 + ["full"] * 330
+
+
+def test_a_chain_stopped_while_annealed_is_annealed_further(small):
+    states = [state for state, _ in sweeps(small, 3, max_iter=20)]
+    longer = [i.phase for _, i in sweeps(small, 3, max_iter=40, start=halt_of(states[9]))]
+    assert longer == ["anneal"] * 18 + ["full"] * 12
+    done = [i.phase for _, i in sweeps(small, 3, max_iter=40, start=halt_of(states[14]))]
+    assert done == ["full"] * 25
+
+
+FEW = {"n_tokens": 400_000, "n_documents": 3000, "n_topics": 100}
+
+
+def test_auto_takes_the_partitioned_sampler_where_work_and_rows_are_few():
+    assert choose_sampler("auto", **FEW) == "partitioned"
+    assert choose_sampler("auto", **FEW | {"n_tokens": 200_000_000}) == "partitioned"
+    assert choose_sampler("auto", **FEW | {"n_tokens": 200_000_001}) == "polya-urn"
+    assert choose_sampler("auto", **FEW | {"n_documents": 20_000_000}) == "partitioned"
+    assert choose_sampler("auto", **FEW | {"n_documents": 20_000_001}) == "polya-urn"
+
+
+def test_auto_takes_the_urn_for_what_only_it_can_do():
+    assert choose_sampler("auto", backend="gpu", **FEW) == "polya-urn"
+    assert choose_sampler("auto", warm_start="grow", **FEW) == "polya-urn"
+    assert choose_sampler("auto", phi_refreshes=2, **FEW) == "polya-urn"
+    assert choose_sampler("auto", phi_refreshes=1, warm_start="anneal", **FEW) == "partitioned"
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_a_sampler_that_is_named_is_taken(sampler):
+    assert choose_sampler(sampler, backend="gpu", **FEW | {"n_tokens": 10**12}) == sampler
+
+
+def test_runs_of_version_0_1_keep_their_start_and_one_draw():
+    old = {"warm_start": "auto", "sampler": "polya-urn"}
+    assert of_this_version(old) == old | {"warm_start": AUTO_OF_0_1, "average_draws": 1}
+    assert of_this_version({"warm_start": False})["warm_start"] == AUTO_OF_0_1
+    assert of_this_version({"warm_start": "grow"})["warm_start"] == "grow"
+    new = {"warm_start": "auto", "average_draws": "auto"}
+    assert of_this_version(new) is new
+
+
+def test_a_finished_run_of_version_0_1_is_continued_as_it_began(small, tmp_path):
+    plain = {"sampler": "polya-urn", "warm_start": "smooth", "average_draws": 1}
+    first = LDA(4, max_iter=30, random_state=7, verbose=False, **plain).fit(small)
+    run = first.model_.parameters["run"] | {"warm_start": "auto"}
+    del run["average_draws"]  # a version that knew neither
+    old = replace(first.model_, parameters=first.model_.parameters | {"run": run})
+    old.save(tmp_path / "m")
+    options = {"random_state": 7, "verbose": False, "checkpoint": tmp_path / "m", "resume": True}
+    same = LDA(4, max_iter=30, **options).fit(small)
+    assert same.assignments_.tobytes() == first.assignments_.tobytes()
+    more = LDA(4, max_iter=40, **options).fit(small)
+    assert more.model_.parameters["sampler"] == "polya-urn"
+    assert more.model_.averaged_draws == 1
+    assert [r["phase"] for r in more.trace_] == ["smooth"] * 10 + ["full"] * 30
+
+
+def test_a_finished_run_keeps_the_sampler_that_auto_took(small, tmp_path, monkeypatch):
+    options = {"random_state": 7, "verbose": False}
+    LDA(4, max_iter=30, **options).fit(small).save(tmp_path / "m")
+    monkeypatch.setattr("polyaurn.chain.samplers.SMALL_WORK", 0)
+    options |= {"checkpoint": tmp_path / "m", "resume": True}
+    more = LDA(4, max_iter=40, **options).fit(small)
+    assert more.model_.parameters["sampler"] == "partitioned"
