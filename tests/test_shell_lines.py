@@ -18,12 +18,12 @@ ROOT = Path(__file__).resolve().parents[1]
 NOT_RUN = {
     r"make ": "creates a virtual environment",
     r"pip install ": "installs packages",
-    r"\.venv/bin/pytest ": "the tests themselves",
+    r"pytest ": "the tests themselves",
     r"\^C": "a key",
     r"polyaurn --(install|show)-completion": "changes the user's shell, or asks which one it is",
     r"polyaurn reproduce ": "takes minutes; tests/studies/test_reproduce.py runs it small",
     r"polyaurn theory ": "takes minutes; tests/studies/test_theory.py runs it with small sizes",
-    r"polyaurn compare .*\bmine\b": "a sampler that the reader writes",
+    r"polyaurn compare .*\bplain-gibbs\b": "a sampler that the reader writes",
 }
 TINY = {  # options that win over those of the line, being the last
     "train": "--topics 3 --sweeps 4 --threads 1 --device cpu",

@@ -99,16 +99,18 @@ def test_a_chain_learns_and_the_trace_tells(tmp_path):
     corpus = datasets.generate(300, 100, 4, 40.0)
     lda = LDA(6, max_iter=40, learn_priors_every=10, verbose=False).fit(corpus)
     sums = [record["alpha_sum"] for record in lda.trace_]
-    assert sums[:19] == [pytest.approx(0.6)] * 19  # a smooth start, then every tenth
-    assert sums[19] != sums[18]
-    assert len({round(s, 9) for s in sums}) == 4
+    assert sums[:9] == [pytest.approx(0.6)] * 9  # alpha every tenth sweep
+    assert len({round(s, 9) for s in sums}) == 5
+    betas = [record["beta_mean"] for record in lda.trace_]
+    assert betas[:39] == [pytest.approx(0.01)] * 39  # beta once it is no longer annealed
+    assert betas[39] != betas[38]
     priors = lda.model_.priors
     assert priors.alpha.sum() == pytest.approx(sums[-1])
     assert priors.alpha.std() > 0
     assert priors.beta[0] == pytest.approx(lda.trace_[-1]["beta_mean"])
     lda.save(tmp_path / "model")
     assert np.array_equal(load(tmp_path / "model").priors.alpha, priors.alpha)
-    kept = LDA(6, max_iter=40, verbose=False).fit(corpus)
+    kept = LDA(6, max_iter=40, learn_priors_every=0, verbose=False).fit(corpus)
     assert [record["alpha_sum"] for record in kept.trace_] == [pytest.approx(0.6)] * 40
 
 

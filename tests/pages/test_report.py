@@ -262,7 +262,7 @@ def test_months_are_in_their_quarters():
     )
     assert found["unit"] == "quarter"
     assert found["labels"][:5] == ["2001 Q1", "2001 Q2", "2001 Q3", "2001 Q4", "2002 Q1"]
-    assert found["totals"] == [18] * 8 + [0] * 39 + [6]
+    assert found["documents"] == [3] * 8 + [0] * 39 + [1]
 
 
 def test_one_step_is_no_time_axis(trained, tmp_path):

@@ -133,17 +133,18 @@ def fit_and_save(
         kept = "no checkpoint" if lda.checkpoint_every in ("0", "never") else "a checkpoint"
         note(
             f"Stopped after sweep {lda.n_iter_:,} of {lda.max_iter:,}; the model so far and {kept} "
-            f"are in {out}. Go on with the same command and --resume."
+            f"are in {out}. Continue with the same command and --resume."
         )
     elif not quiet:
         last = lda.trace_[-1]
         score = last["log_posterior"]
         per_token = (
-            "" if score is None else f", log posterior {score / corpus.n_tokens:.4f} a token"
+            "" if score is None else f", log posterior {score / corpus.n_tokens:.4f} per token"
         )
         begun = "" if swept else "The run was complete already: "
         took = f" in {last['seconds']:.1f} s of sampling" if "seconds" in last else ""
-        note(f"{begun}{lda.n_iter_:,} sweeps{took}{per_token}")
+        of = f" of sampler '{model.parameters['sampler']}'"
+        note(f"{begun}{lda.n_iter_:,} sweeps{of}{took}{per_token}")
     return model, stopped
 
 

@@ -267,8 +267,9 @@ class LDA(Trained):
             state = state_of(run.corpus, start, run.priors, run.settings.sampler, self.n_jobs)
             self._keep(run, state, trace, average)
             return
-        if run.note:
-            line.note(run.note)
+        for sentence in (run.in_brief, run.note):
+            if sentence:
+                line.note(sentence)
         chain = sweeps(run.corpus, start=start, on_compile=line.compiling, **run.of_chain())
         del start
         folder.forget()
@@ -290,6 +291,9 @@ class LDA(Trained):
                 self._end(run, state, trace, folder, average)
             raise
         self._end(run, state, trace, folder, average)
+        if trace[-1]["phase"] != FULL:
+            note = note_of_unfinished_start(trace[-1])
+            warnings.warn(note, UnfinishedStartWarning, stacklevel=3)
 
     def _end(
         self,
@@ -302,9 +306,6 @@ class LDA(Trained):
         if state is not None:
             folder.write(state, trace, average.arrays)
             self._keep(run, state, trace, average)
-            if trace[-1]["phase"] != FULL:
-                note = note_of_unfinished_start(trace[-1])
-                warnings.warn(note, UnfinishedStartWarning, stacklevel=4)
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Train, and return the mixture of topics of each document.

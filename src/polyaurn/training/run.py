@@ -58,6 +58,14 @@ class Run(NamedTuple):
         return Average(settings.average_draws, settings.max_iter, self.corpus.n_tokens, kept)
 
     @property
+    def in_brief(self) -> str:
+        """How the run samples, in the line before its first sweep."""
+        settings = self.settings
+        every = settings.learn_priors_every
+        priors = f"priors learned every {every} sweeps" if every else "fixed priors"
+        return f"Sampler {settings.sampler!r}, {settings.max_iter:,} sweeps, {priors}."
+
+    @property
     def note(self) -> str:
         """A sentence where priors are learned by a sampler that biases them; else empty."""
         sampler = self.settings.sampler
