@@ -282,7 +282,7 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path, number):
     assert process.returncode == cli.INTERRUPTED
     assert "Stopping after this sweep" in err
     assert "the model so far and a checkpoint are in m" in err
-    assert "Go on with the same command and --resume" in err
+    assert "Continue with the same command and --resume" in err
     model = load(tmp_path / "m")
     assert 1 <= model.parameters["sweeps"] == len(model.trace) < 10_000_000
     assert (tmp_path / "t.jsonl").read_text().count("\n") == len(model.trace)

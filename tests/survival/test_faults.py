@@ -97,7 +97,7 @@ def test_a_stop_that_is_asked_for_writes_a_checkpoint_and_says_how_to_go_on(nurs
     code = child.wait()
     assert code in (0, 130), child.text
     if code == 130:
-        assert "Go on with the same command and --resume" in child.text
+        assert "Continue with the same command and --resume" in child.text
         assert load(nursery.folder / name).n_topics == 5
         refused = train(nursery, name)
         assert refused.wait() == 2
