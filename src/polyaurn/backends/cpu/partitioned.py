@@ -13,6 +13,7 @@ sampled with current totals, token by token, and its chain converges to the post
 
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,6 @@ from polyaurn.backends.cpu.steps import CPUSteps
 from polyaurn.base.arrays import F64, I64, U16, empty
 from polyaurn.base.rng import Key, Purpose, key
 from polyaurn.base.threads import Workers
-from polyaurn.chain.samplers import MH_STEPS
 from polyaurn.chain.state import Counts, Priors, Work
 from polyaurn.chain.steps import Address
 from polyaurn.corpus.corpus import Corpus
@@ -52,11 +52,9 @@ class Steps(CPUSteps):
         corpus: Corpus,
         n_topics: int,
         workers: Workers | None = None,
-        *,
-        mh_steps: int = MH_STEPS,
-        learn_every: int = 0,
+        **options: Any,
     ) -> None:
-        super().__init__(corpus, n_topics, workers, mh_steps=mh_steps, learn_every=learn_every)
+        super().__init__(corpus, n_topics, workers, **options)
         self.partition = make_partition(corpus, self.layout.word_tokens, n_topics, self.workers)
         longest = self.partition.longest
         self.bits = SCALE_BITS - int(longest).bit_length()
