@@ -90,7 +90,7 @@ def test_scaling_runs_and_sees_the_same_bytes():
 def test_memory_runs():
     out = run("memory.py", "--documents", "300", "--words", "70", "--length", "20", "--topics", "4",
               "--sweeps", "3")  # fmt: skip
-    assert (out.count(", smooth"), out.count(", full")) == (1, 2)
+    assert (out.count(", anneal"), out.count(", full")) == (2, 1)
     assert "bytes a token" in out
 
 

@@ -243,17 +243,21 @@ def test_an_interruption_before_the_first_sweep_says_so(run, texts, monkeypatch)
     assert "nothing was written" in err
 
 
-def test_a_run_stopped_in_its_smooth_start_says_so(run, texts, monkeypatch):
+@pytest.mark.parametrize(("start", "phase"), [("auto", "anneal"), ("smooth", "smooth")])
+def test_a_run_stopped_in_its_warm_start_says_so(run, texts, monkeypatch, start, phase):
     class StoppedAtOnce(StopOnSignal):
         def __enter__(self):
             self.asked = True
             return self
 
     monkeypatch.setattr("polyaurn.training.signals.StopOnSignal", StoppedAtOnce)
-    code, _, err = run("train", texts, "-k", 2, "--sweeps", 30, "--min-count", 1, "--out", "m")
+    code, _, err = run(
+        "train", texts, "-k", 2, "--sweeps", 30, "--min-count", 1, "--out", "m",
+        "--warm-start", start,
+    )  # fmt: skip
     assert code == cli.INTERRUPTED
-    assert "Note: The chain ended inside its warm start, after sweep 1 (smooth)" in err
-    assert load("m").parameters["stopped_in"] == "smooth"
+    assert f"Note: The chain ended inside its warm start, after sweep 1 ({phase})" in err
+    assert load("m").parameters["stopped_in"] == phase
 
 
 def shell(*arguments, **options):
@@ -324,9 +328,9 @@ def test_compiling_is_announced_once(tmp_path):
     warm_up(steps, lambda: said.append("compiling"))
     assert said == []
 
-    def slow(*arguments):
+    def slow(*arguments, **options):
         time.sleep(2.2)
-        return steps(*arguments)
+        return steps(*arguments, **options)
 
     warm_up(slow, lambda: said.append("compiling"))
     assert said == ["compiling"]

@@ -116,6 +116,7 @@ def test_a_sampler_that_fails_is_one_sentence(small, monkeypatch):
     ("arguments", "message"),
     [
         (("gibbs",), "'samplers' parameter must be one of 'polya-urn'"),
+        (("auto",), "'samplers' parameter must be one of 'polya-urn'.*Got 'auto'"),
         ((["polya-urn", "polya-urn"],), "each once"),
         (([],), "Got none"),
         (("polya-urn", 0), "'seconds' parameter must be a positive number"),

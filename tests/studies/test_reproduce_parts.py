@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from polyaurn import Corpus, datasets
+from polyaurn.chain.schedule import AUTO_OF_0_1
 from polyaurn.pages.charts import line_chart
 from polyaurn.studies.paper import cells, corpora
 from polyaurn.studies.paper.corpora import Shape, Source, Variant
@@ -30,11 +31,10 @@ def test_the_aids_and_the_plain_sampler_are_what_they_are_called(monkeypatch, sm
         cells.sweeps_of(Cell("chain", None, sampler, 5, 3, 20, 1, 2, aids), small)
     names = ("warm_start", "phi_refreshes")
     assert [tuple(options[name] for name in names) for options in asked] == [
-        ("random", 1), ("auto", "auto"), ("random", "auto"),
+        ("random", 1), (AUTO_OF_0_1, "auto"), ("random", "auto"),
     ]  # fmt: skip
-    assert {(o["doc_topic_prior"], o["topic_word_prior"], o["max_iter"]) for o in asked} == {
-        (0.1, 0.01, 20)
-    }
+    names = ("doc_topic_prior", "topic_word_prior", "learn_priors_every", "max_iter")
+    assert {tuple(options[name] for name in names) for options in asked} == {(0.1, 0.01, 0, 20)}
 
 
 def test_plans_ask_what_the_paper_asked():

@@ -120,7 +120,7 @@ def test_more_topics_and_seeds_use_what_is_there(whole, small, tmp_path):
         ({"max_iter": 13}, "sweeps 12 there, 13 now"),
         ({"doc_topic_prior": 0.2}, "alpha 0.1 there, 0.2 now"),
         ({"topic_word_prior": np.full(80, 0.01)}, r"beta 0.01 there, [0-9a-f]{8}... now"),
-        ({"sampler": "partially-collapsed"}, "sampler polya-urn there, partially-collapsed now"),
+        ({"sampler": "partially-collapsed"}, "sampler auto there, partially-collapsed now"),
         ({"sampler": "light", "n_jobs": 2}, "threads none there, 2 now"),
         ({"random_state": 6}, "first seed 5 there, 6 now"),
         ({"test_share": 0.3, "particles": 4}, "test share 0.2 there, 0.3 now; particles 3 there"),
@@ -130,6 +130,15 @@ def test_more_topics_and_seeds_use_what_is_there(whole, small, tmp_path):
 def test_a_folder_of_another_setting_is_rejected(whole, small, change, message):
     with pytest.raises(InputError, match=f"same setting. It differs: .*{message}.*Choose another"):
         topic_grid(small, [2, 4], 2, out=whole[1], **OPTIONS | change)
+
+
+def test_the_default_sampler_may_resume_on_another_number_of_threads(whole, small):
+    reported = []
+    again = topic_grid(
+        small, [2, 4], 2, out=whole[1], on_progress=reported.append, **OPTIONS | {"n_jobs": 2}
+    )
+    assert reported == []
+    assert again["cells"] == whole[0]["cells"]
 
 
 def test_a_folder_of_another_corpus_is_rejected(whole, medium):
@@ -288,7 +297,7 @@ def test_the_time_left_goes_by_the_nearest_finished_cell():
         ({"test_share": 1.0}, "'test_share' parameter must be between 0 and 1. Got 1.0"),
         ({"test_share": "all"}, "Got 'all'"),
         ({"test_share": 0.001}, r"both sides.*Got 0.001 of 60 documents, 0 of them empty"),
-        ({"sampler": "gibbs"}, "'sampler' parameter must be one of 'polya-urn'"),
+        ({"sampler": "gibbs"}, "'sampler' parameter must be one of 'auto', 'polya-urn'"),
         ({"doc_topic_prior": [0.1, 0.1]}, "must be one positive number, which serves for every"),
         ({"topic_word_prior": -1}, "'topic_word_prior' parameter must be a positive number"),
         ({"topic_word_prior": [0.1] * 3}, "80 of them"),

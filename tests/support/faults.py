@@ -192,7 +192,8 @@ FAULTS: dict[str, dict[str, Fault]] = {
             "collapsed-dense", "collapsed_dense", (" / (beta_all + n_k[j])", "")
         ),
     },
-} | {
+}
+FAULTS |= {  # a second statement: new samplers are the last entries of the first
     sampler: {
         "own_token_kept": _in_visit(
             sampler,

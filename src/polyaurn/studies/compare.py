@@ -6,13 +6,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from polyaurn.base.checks import check_number, is_whole
+from polyaurn.base.checks import check_number, check_one_of, is_whole
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import check_seed
 from polyaurn.base.threads import count_threads
 from polyaurn.base.version import __version__
 from polyaurn.chain.priors import make_priors, prior_in_brief
-from polyaurn.chain.samplers import SAMPLERS, check_proposals, check_sampler
+from polyaurn.chain.samplers import SAMPLERS, check_proposals
 from polyaurn.chain.schedule import make_schedule
 from polyaurn.chain.state import check_topics
 from polyaurn.corpus.corpus import as_corpus
@@ -143,7 +143,7 @@ def check_samplers(samplers: Any) -> list[str]:
     """Return the names of the samplers, each of them known and named once."""
     names = [samplers] if isinstance(samplers, str) else list(samplers)
     for name in names:
-        check_sampler(name, "samplers")
+        check_one_of(name, "samplers", SAMPLERS)
     if not names or len(set(names)) < len(names):
         raise InputError(
             "The 'samplers' parameter must name at least one sampler, each once. "

@@ -10,7 +10,7 @@ from polyaurn.base.checks import check_fraction, check_whole, is_number, is_whol
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import check_seed
 from polyaurn.base.threads import count_threads
-from polyaurn.chain.samplers import THREAD_FREE, check_sampler
+from polyaurn.chain.samplers import AUTO, THREAD_FREE, check_sampler
 from polyaurn.chain.state import MAX_TOPICS
 from polyaurn.evaluate.held_out import check_particles
 
@@ -89,7 +89,7 @@ def make_setting(corpus: "Corpus", **options: Any) -> dict[str, Any]:
         "test_share": float(options["test_share"]),
         "particles": options["particles"],
         "most_documents_scored": options["max_scored"],
-        "threads": None if sampler in THREAD_FREE else count_threads(options["n_jobs"]),
+        "threads": None if sampler in (AUTO, *THREAD_FREE) else count_threads(options["n_jobs"]),
     }
 
 
