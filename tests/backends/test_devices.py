@@ -416,9 +416,7 @@ def test_other_warnings_of_a_device_are_shown():
 
 
 def train(run, texts, *options):
-    return run(
-        "train", texts, "-k", 2, "--sweeps", 12, "-t", 1, "--sampler", "polya-urn", *options
-    )
+    return run("train", texts, "-k", 2, "--sweeps", 12, "-t", 1, "--sampler", "polya-urn", *options)
 
 
 def contents(folder):

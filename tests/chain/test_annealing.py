@@ -145,6 +145,7 @@ def test_runs_of_version_0_1_keep_their_start_and_one_draw():
 
 def test_a_finished_run_of_version_0_1_is_continued_as_it_began(small, tmp_path):
     plain = {"sampler": "polya-urn", "warm_start": "smooth", "average_draws": 1}
+    plain["learn_priors_every"] = 0
     first = LDA(4, max_iter=30, random_state=7, verbose=False, **plain).fit(small)
     run = first.model_.parameters["run"] | {"warm_start": "auto"}
     del run["average_draws"]  # a version that knew neither
@@ -156,6 +157,7 @@ def test_a_finished_run_of_version_0_1_is_continued_as_it_began(small, tmp_path)
     more = LDA(4, max_iter=40, **options).fit(small)
     assert more.model_.parameters["sampler"] == "polya-urn"
     assert more.model_.averaged_draws == 1
+    assert more.model_.parameters["learn_priors_every"] == 0
     assert [r["phase"] for r in more.trace_] == ["smooth"] * 10 + ["full"] * 30
 
 

@@ -1,7 +1,5 @@
 """Growth and refreshes: plans, the bytes of the reference, the same target."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -141,13 +139,13 @@ def test_a_chain_that_stops_under_raised_priors_says_so(small, tmp_path, warm_st
     assert "stopped_in" not in lda.fit(small).model_.parameters
 
 
+@pytest.mark.filterwarnings("error::polyaurn.base.errors.UnfinishedStartWarning")
 def test_an_interrupted_chain_is_marked_as_of_raised_priors_without_a_warning(small):
     def interrupt(state, info):
         raise KeyboardInterrupt
 
     lda = LDA(3, max_iter=60, callbacks=interrupt, verbose=False)
-    with warnings.catch_warnings(), pytest.raises(KeyboardInterrupt):
-        warnings.simplefilter("error", UnfinishedStartWarning)
+    with pytest.raises(KeyboardInterrupt):
         lda.fit(small)
     assert lda.model_.parameters["stopped_in"] == "anneal"
 
