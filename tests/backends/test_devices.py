@@ -68,7 +68,8 @@ def large():
 
 
 def lda(device="cpu", folder=None, **options):
-    given = {"n_components": 4, "max_iter": 20, "evaluate_every": 3, "random_state": 7} | options
+    given = {"n_components": 4, "max_iter": 20, "evaluate_every": 3, "random_state": 7}
+    given |= {"sampler": "polya-urn"} | options  # "auto" takes another one on the CPU
     return LDA(**given, device=device, checkpoint=folder, verbose=False, n_jobs=1)
 
 
@@ -205,11 +206,22 @@ def test_models_and_runs_cross_devices(gpu, corpus, large, tmp_path, setting):
         assert told(again.model_) == whole
 
 
+def test_a_run_keeps_the_sampler_that_auto_took_on_the_gpu(gpu, corpus, tmp_path):
+    lda("gpu", tmp_path / "m", sampler="auto", callbacks=stop_at(7)).fit(corpus)
+    again = lda("cpu", tmp_path / "m", sampler="auto", resume=True).fit(corpus)
+    assert told(again.model_) == told(lda().fit(corpus).model_)
+    assert lda("cpu", sampler="auto").fit(corpus).model_.parameters["sampler"] == "partitioned"
+
+
 def test_states_are_copied_for_checkpoints_and_at_the_end(gpu, corpus, tmp_path):
-    lda("gpu").fit(corpus)
+    plain = {"average_draws": 1, "learn_priors_every": 0}
+    lda("gpu", **plain).fit(corpus)
     assert gpu.copies == ["z", "counts"]
     gpu.copies.clear()
-    lda("gpu", tmp_path / "m", checkpoint_every=8).fit(corpus)
+    lda("gpu", **plain | {"average_draws": 3}).fit(corpus)
+    assert gpu.copies == ["z", "counts"] * (3 + 1)  # each draw; the model
+    gpu.copies.clear()
+    lda("gpu", tmp_path / "m", checkpoint_every=8, **plain).fit(corpus)
     assert gpu.copies == ["z"] * 4 + ["z", "counts"]  # after sweeps 1, 8, 16, 20; the model
 
 
@@ -229,7 +241,7 @@ def test_a_checkpoint_is_there_after_the_first_sweep(gpu, corpus, tmp_path):
 
 
 def test_a_user_copies_states_before_the_next_sweep(gpu, corpus):
-    options = {"random_state": 1, "max_iter": 6, "warm_start": "random"}
+    options = {"random_state": 1, "max_iter": 6, "warm_start": "random", "sampler": "polya-urn"}
     priors = make_priors(0.1, 0.01, 4, corpus.n_words)
     cpu = [state for state, _ in sweeps(corpus, 4, **options)]
     chain = sweeps(corpus, 4, device="gpu", **options)
@@ -250,8 +262,10 @@ def test_a_user_copies_states_before_the_next_sweep(gpu, corpus):
 
 def test_draws_of_the_posterior(gpu, corpus):
     options = {"chains": 2, "draws": 3, "thin": 2, "documents": [0, 4], "topics": [1]}
+    fixed = {"learn_priors_every": 0}  # learning copies states too
     (here, cpu), (there, fake) = (
-        (model, model.sample_posterior(corpus, **options)) for model in (lda(), lda("gpu"))
+        (model, model.sample_posterior(corpus, **options))
+        for model in (lda(**fixed), lda("gpu", **fixed))
     )
     assert cpu.theta.tobytes() == fake.theta.tobytes()
     assert cpu.log_posterior.tobytes() == fake.log_posterior.tobytes()
@@ -260,7 +274,7 @@ def test_draws_of_the_posterior(gpu, corpus):
 
 
 def test_a_grid_goes_on_elsewhere(gpu, corpus, tmp_path):
-    options = {"max_iter": 6, "n_jobs": 1, "particles": 1}
+    options = {"max_iter": 6, "n_jobs": 1, "particles": 1, "sampler": "polya-urn"}
     gpu.faults["draw_z", 3] = OUT_OF_MEMORY("Out of memory")
     expected = r"^The GPU ran out of memory \(Out of memory\)\. Models that are finished are kept"
     with pytest.raises(DeviceError, match=expected):
@@ -324,7 +338,10 @@ def test_failures_with_nothing_to_go_on_from(gpu, corpus, tmp_path):
 
 def test_a_model_is_made_though_counts_find_no_room(gpu, corpus):
     gpu.faults["copy", "counts"] = OUT_OF_MEMORY("Out of memory")
-    assert told(lda("gpu").fit(corpus).model_) == told(lda().fit(corpus).model_)
+    fixed = {"learn_priors_every": 0}  # learning needs the counts
+    found, whole = (lda(device, **fixed).fit(corpus).model_ for device in ("gpu", "cpu"))
+    assert told(found) == told(whole)
+    assert found.averaged_draws == 5
 
 
 def test_draws_before_a_failure_are_kept(gpu, corpus):
@@ -399,7 +416,7 @@ def test_other_warnings_of_a_device_are_shown():
 
 
 def train(run, texts, *options):
-    return run("train", texts, "-k", 2, "--sweeps", 12, "-t", 1, *options)
+    return run("train", texts, "-k", 2, "--sweeps", 12, "-t", 1, "--sampler", "polya-urn", *options)
 
 
 def contents(folder):
@@ -438,7 +455,9 @@ def test_without_a_gpu_one_sentence_and_2(no_gpu, run, texts, tmp_path, command)
 
 
 def test_a_file_may_name_the_device(gpu, run, texts, tmp_path):
-    (tmp_path / "run.toml").write_text('corpus = "texts.txt"\ndevice = "gpu"\ntopics = 2\n')
+    (tmp_path / "run.toml").write_text(
+        'corpus = "texts.txt"\ndevice = "gpu"\ntopics = 2\nsampler = "polya-urn"\n'
+    )
     code, _, err = run("train", "--config", "run.toml", "--sweeps", 3, "--out", "m", "-q")
     assert (code, err) == (0, "")
     assert gpu.copies

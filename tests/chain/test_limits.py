@@ -5,11 +5,13 @@ import pytest
 
 from polyaurn import Corpus, datasets
 from polyaurn.backends.cpu import layout
+from polyaurn.backends.cpu.histograms import count_documents
 from polyaurn.backends.registry import load_steps
 from polyaurn.chain.priors import learn_alpha
-from polyaurn.chain.schedule import Schedule, make_schedule
+from polyaurn.chain.schedule import AUTO_OF_0_1, Schedule, make_schedule
 from polyaurn.chain.state import WHOLE
 from polyaurn.chain.steps import tokens_of_blocks
+from support.chains import ONE
 
 LARGE = {"n_tokens": 10_000_000, "n_words": 50_000, "n_topics": 1000, "max_iter": 1000}
 
@@ -41,8 +43,8 @@ def test_smoothing_takes_a_third_of_the_sweeps_and_at_most_200_topics():
     assert [schedule("smooth", max_iter=n).smooth for n in (2, 3, 359, 360, 363, 1000)] == [
         0, 1, 119, 120, 120, 120,
     ]  # fmt: skip
-    assert schedule(n_topics=200).smooth == 120
-    assert schedule(n_topics=201).smooth == 0
+    assert schedule(AUTO_OF_0_1, n_topics=200).smooth == 120
+    assert schedule(AUTO_OF_0_1, n_topics=201).smooth == 0
 
 
 def test_phi_is_drawn_once_for_each_40_tokens_per_word():
@@ -85,17 +87,18 @@ def test_documents_of_one_token_keep_the_sum_of_alpha(alpha):
     """
     z = np.repeat([0, 1, 2], [30, 50, 20]).astype(np.uint16)
     doc_ptr = np.concatenate((np.arange(101), [100]))  # and one document of none
-    found = learn_alpha(doc_ptr, z, np.array(alpha))
+    found = learn_alpha(count_documents(doc_ptr, z, 3, ONE), np.array(alpha))
     assert found == pytest.approx(np.sum(alpha) * np.array([0.3, 0.5, 0.2]))
 
 
 def test_alpha_of_one_and_two_tokens_by_hand():
     """One topic says nothing, and alpha stays; two are the maximum of a product over tokens."""
     corpus = Corpus.from_matrix([[2], [2], [2], [2], [1]])
-    found = learn_alpha(corpus.doc_ptr, np.zeros(9, np.uint16), np.array([0.7]))
+    of_one = count_documents(corpus.doc_ptr, np.zeros(9, np.uint16), 1, ONE)
+    found = learn_alpha(of_one, np.array([0.7]))
     assert found == pytest.approx([0.7])
     z = np.array([0, 0, 1, 1, 0, 0, 0, 1, 1], np.uint16)
-    a = learn_alpha(corpus.doc_ptr, z, np.array([0.6, 0.6]))
+    a = learn_alpha(count_documents(corpus.doc_ptr, z, 2, ONE), np.array([0.6, 0.6]))
 
     def level(x, y):
         pairs = x * (x + 1), y * (y + 1), x * (x + 1), x * y

@@ -113,11 +113,12 @@ def test_the_invariant_checker_is_switched_on_by_the_environment(small, monkeypa
     monkeypatch.setattr(
         "polyaurn.training.sweeps.load_steps", lambda name, _: counts_of_a_thread_dropped(name)
     )
-    *_, (state, _) = sweeps(small, 3, max_iter=2)
+    options = {"max_iter": 2, "sampler": "polya-urn"}
+    *_, (state, _) = sweeps(small, 3, **options)
     assert state.sweep == 2, "without the checker the fault goes unseen"
     monkeypatch.setattr(sampler, "CHECK", True)
     with pytest.raises(AssertionError, match="differ from the counts of z"):
-        next(sweeps(small, 3, max_iter=2))
+        next(sweeps(small, 3, **options))
 
 
 @pytest.mark.parametrize(("value", "on"), [("1", True), ("0", False), ("", False)])

@@ -37,7 +37,7 @@ def still_there(folder, files):
 
 
 def lda(folder=None, **options):
-    given = {"max_iter": 6, "checkpoint_every": 1} | options
+    given = {"max_iter": 6, "checkpoint_every": 1, "warm_start": "smooth"} | options
     return LDA(3, checkpoint=folder, verbose=False, **given)
 
 

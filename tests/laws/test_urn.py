@@ -136,7 +136,7 @@ def throw_rows(urn, seeds):
     beta = np.array([0.1, 0.2, 0.3, 0.4])
     totals, words = [], {1: [], 2: []}
     for t in range(seeds):
-        k, v = urn._fill_rows(np.array([1, 2]), counts, beta, 3, key(0, t, Purpose.ROW))
+        k, v = urn.fill_rows(np.array([1, 2]), counts, beta, 3, key(0, t, Purpose.ROW))
         totals.append(np.bincount(k, minlength=3)[1:])
         for topic in words:
             words[topic].extend(v[k == topic])

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -276,7 +277,7 @@ class LDA(Trained):
         try:
             for state, info in chain:
                 begin = perf_counter()
-                average.add(state)
+                average.add(state, partial(_gathered, run, n_jobs=self.n_jobs))
                 before += perf_counter() - begin
                 info = info._replace(seconds=before + info.seconds)
                 trace.append(info.record())
@@ -444,10 +445,7 @@ class LDA(Trained):
         average: Average | None = None,
     ) -> None:
         corpus, sampler = run.corpus, run.settings.sampler
-        try:
-            here = on_host(state)
-        except DeviceError:  # topics can be had even where there is no memory to gather counts
-            here = state_of(corpus, halt_of(state), run.priors, sampler, self.n_jobs)
+        here = _gathered(run, state, n_jobs=self.n_jobs)
         phase = trace[-1]["phase"] if trace else FULL
         facts = run.facts | ({} if phase == FULL else {"stopped_in": phase})
         here = give_all_topics(corpus, here, sampler, run.seed, self.n_jobs)
@@ -460,6 +458,14 @@ class LDA(Trained):
             corpus, here, here.priors, trace=trace, parameters=facts, mean_counts=mean,
             draws=average.draws if average else 1,
         )  # fmt: skip
+
+
+def _gathered(run: Run, state: State, *, n_jobs: Any) -> State:
+    """Return a state on the host, its counts counted again where the GPU cannot gather them."""
+    try:
+        return on_host(state)
+    except DeviceError:  # topics can be had even where there is no memory to gather counts
+        return state_of(run.corpus, halt_of(state), run.priors, run.settings.sampler, n_jobs)
 
 
 def asks_to_stop(answer: Any) -> bool:

@@ -4,7 +4,7 @@ Topics keep their numbers inside a chain, so that counts n of several sweeps can
 are of whole numbers, and do not depend on where a run was interrupted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,17 +41,18 @@ class Average:
         wanted = min(wanted, window)
         self._last, self._step = max_iter, window // wanted
         self._first = max_iter - (wanted - 1) * self._step
+        self._one = wanted == 1  # the state itself has its counts
         self._sum: sp.csr_matrix | None = None
         self.draws = 0
         if saved and all(name in saved for name in _NAMES):
             self._restore(saved)
 
-    def add(self, state: State) -> None:
-        """Add the counts of a state if its sweep is one of those that are averaged."""
+    def add(self, state: State, gather: Callable[[State], State] = on_host) -> None:
+        """Add the counts of a state, gathered on the host, if its sweep is one of the averaged."""
         behind = self._last - state.sweep
-        if state.sweep < self._first or behind % self._step or state.smooth:
+        if self._one or state.sweep < self._first or behind % self._step or state.smooth:
             return
-        here = on_host(state)
+        here = gather(state)
         counts = topic_word_matrix(here.counts, len(here.priors.alpha)).astype(np.int64)
         self._sum = counts if self._sum is None else self._sum + counts
         self.draws += 1

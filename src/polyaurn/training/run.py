@@ -16,7 +16,7 @@ from polyaurn.corpus.corpus import Corpus
 from polyaurn.training.averages import Average
 from polyaurn.training.checkpoints import Saved, describe_prior, of_this_version, run_in
 from polyaurn.training.seeds import fixed_counts, in_brief, seed_counts
-from polyaurn.training.settings import Settings
+from polyaurn.training.settings import LEARN_EVERY, Settings
 from polyaurn.training.sweeps import check_balls
 
 _PRIORS = ("doc_topic_prior", "topic_word_prior")
@@ -123,8 +123,11 @@ def _as_begun(settings: Settings) -> Settings:
         changed["sampler"] = begun["sampler"]
     if settings.warm_start in ("auto", False) and begun["warm_start"] == AUTO_OF_0_1:
         changed["warm_start"] = AUTO_OF_0_1
-    if settings.average_draws == "auto" and "average_draws" not in found:
-        changed["average_draws"] = 1
+    if "average_draws" not in found:  # of version 0.1, which took one draw of fixed priors
+        if settings.average_draws == "auto":
+            changed["average_draws"] = 1
+        if settings.learn_priors_every == LEARN_EVERY:
+            changed["learn_priors_every"] = begun.get("learn_priors_every", 0)
     return replace(settings, **changed)
 
 
