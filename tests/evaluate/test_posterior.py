@@ -23,7 +23,8 @@ def corpus():
 
 def sampled(corpus, **options):
     given = {"chains": 2, "draws": DRAWS, "thin": THIN} | options
-    lda = polyaurn.LDA(3, max_iter=BURN_IN, random_state=1, verbose=False, n_jobs=1)
+    fixed = {"learn_priors_every": 0, "random_state": 1}
+    lda = polyaurn.LDA(3, max_iter=BURN_IN, verbose=False, n_jobs=1, **fixed)
     return lda, lda.sample_posterior(corpus, **given)
 
 
@@ -72,9 +73,9 @@ def test_constant_draws_have_no_measure_and_few_draws_are_rejected():
 
 def by_hand(corpus, seed):
     """The same chain, walked with the generator; its states at the draws."""
-    chain = polyaurn.sweeps(corpus, 3, max_iter=BURN_IN, random_state=seed, n_jobs=2)
-    *_, (state, _) = chain
-    further = polyaurn.sweeps(corpus, 3, random_state=seed, start=state, warm_start="random")
+    given = {"random_state": seed, "learn_priors_every": 0}
+    *_, (state, _) = polyaurn.sweeps(corpus, 3, max_iter=BURN_IN, n_jobs=2, **given)
+    further = polyaurn.sweeps(corpus, 3, start=state, warm_start="random", **given)
     return [s for s, _ in (next(further) for _ in range(DRAWS * THIN))][THIN - 1 :: THIN]
 
 

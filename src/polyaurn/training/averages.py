@@ -46,11 +46,13 @@ class Average:
         if saved and all(name in saved for name in _NAMES):
             self._restore(saved)
 
-    def add(self, state: State) -> None:
-        """Add the counts of a state if its sweep is one of those that are averaged."""
+    def takes(self, state: State) -> bool:
+        """Return whether the sweep of a state is one of those that are averaged."""
         behind = self._last - state.sweep
-        if state.sweep < self._first or behind % self._step or state.smooth:
-            return
+        return state.sweep >= self._first and not behind % self._step and not state.smooth
+
+    def add(self, state: State) -> None:
+        """Add the counts of a state."""
         here = on_host(state)
         counts = topic_word_matrix(here.counts, len(here.priors.alpha)).astype(np.int64)
         self._sum = counts if self._sum is None else self._sum + counts
