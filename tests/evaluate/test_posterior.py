@@ -14,6 +14,7 @@ from polyaurn.evaluate.posterior import recorder, sampling
 from polyaurn.evaluate.posterior.choice import Choice, make_choice
 
 BURN_IN, DRAWS, THIN = 60, 12, 2
+FIXED = {"max_iter": BURN_IN, "learn_priors_every": 0, "random_state": 1}
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +24,7 @@ def corpus():
 
 def sampled(corpus, **options):
     given = {"chains": 2, "draws": DRAWS, "thin": THIN} | options
-    fixed = {"learn_priors_every": 0, "random_state": 1}
-    lda = polyaurn.LDA(3, max_iter=BURN_IN, verbose=False, n_jobs=1, **fixed)
+    lda = polyaurn.LDA(3, **FIXED, verbose=False, n_jobs=1)
     return lda, lda.sample_posterior(corpus, **given)
 
 
@@ -124,7 +124,7 @@ def test_means_with_priors_that_are_learned(corpus):
 
 def test_draws_do_not_depend_on_threads(corpus, drawn):
     _, found = drawn
-    lda = polyaurn.LDA(3, max_iter=BURN_IN, random_state=1, verbose=False, n_jobs=2)
+    lda = polyaurn.LDA(3, **FIXED, verbose=False, n_jobs=2)
     again = lda.sample_posterior(
         corpus, chains=2, draws=DRAWS, thin=THIN, words=[2, 7], documents=[0, 4, 9]
     )

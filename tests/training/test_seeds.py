@@ -326,7 +326,10 @@ BAD = [
     ({"seed_strength": 0}, "'seed_strength' parameter must be a whole number of tokens"),
     ({"seed_strength": 2.5}, "or 'auto'. Got 2.5"),
     ({"fixed_strength": "auto", "fixed_topics": 1}, "to 100,000,000. Got 'auto'"),
-    ({"sampler": "collapsed"}, "left out for sampler 'collapsed'. Samplers that take it are 'polya-urn', "),
+    (
+        {"sampler": "collapsed"},
+        "left out for sampler 'collapsed'. Samplers that take it are 'polya-urn', ",
+    ),
     ({"fixed_topics": 3}, "must be a TopicModel, or a pair"),
     ({"fixed_topics": LDA(2)}, "give an estimator's model_"),
 ]
