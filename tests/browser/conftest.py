@@ -36,7 +36,8 @@ def lda():
         X[d, place["common"]] += 6
     names = [f"paper {d}" for d in range(60)] + ["long" * 30] * 19 + [HOSTILE]
     corpus = Corpus.from_matrix(X, vocabulary, doc_names=names)
-    return LDA(6, max_iter=60, evaluate_every=1, verbose=False).fit(corpus)
+    chain = {"sampler": "polya-urn", "warm_start": "smooth"}
+    return LDA(6, max_iter=60, evaluate_every=1, verbose=False, **chain).fit(corpus)
 
 
 @pytest.fixture(scope="session")

@@ -91,7 +91,7 @@ def test_polars_columns_and_frames():
 
 def test_in_a_pipeline_it_tells_subjects_apart():
     steps = make_pipeline(
-        CountVectorizer(), small_lda(max_iter=60), LogisticRegression(C=100.0)
+        CountVectorizer(), small_lda(max_iter=60, learn_priors_every=0), LogisticRegression(C=100.0)
     ).fit(TEXTS, ABOUT_SPACE)
     assert steps.score(TEXTS, ABOUT_SPACE) == 1.0
     assert steps.predict(["a cat and a dog", "the moon and a star"]).tolist() == [0, 1]

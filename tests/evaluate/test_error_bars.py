@@ -92,7 +92,8 @@ def test_a_mixture_that_leaks_into_the_next_document_is_seen(model, documents, m
 def sampled(**options):
     corpus = Corpus.from_matrix([[2, 1, 0], [0, 1, 2]])
     given = {"doc_topic_prior": [0.3, 0.7], "topic_word_prior": [0.1, 0.2, 0.4], "max_iter": 20}
-    lda = polyaurn.LDA(2, sampler="partially-collapsed", verbose=False, n_jobs=1, **given)
+    given |= {"sampler": "partially-collapsed", "learn_priors_every": 0}
+    lda = polyaurn.LDA(2, verbose=False, n_jobs=1, **given)
     return corpus, lda.sample_posterior(corpus, **options)
 
 

@@ -14,6 +14,7 @@ from polyaurn.evaluate.posterior import recorder, sampling
 from polyaurn.evaluate.posterior.choice import Choice, make_choice
 
 BURN_IN, DRAWS, THIN = 60, 12, 2
+FIXED = {"max_iter": BURN_IN, "learn_priors_every": 0, "random_state": 1}
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def corpus():
 
 def sampled(corpus, **options):
     given = {"chains": 2, "draws": DRAWS, "thin": THIN} | options
-    lda = polyaurn.LDA(3, max_iter=BURN_IN, random_state=1, verbose=False, n_jobs=1)
+    lda = polyaurn.LDA(3, **FIXED, verbose=False, n_jobs=1)
     return lda, lda.sample_posterior(corpus, **given)
 
 
@@ -72,9 +73,9 @@ def test_constant_draws_have_no_measure_and_few_draws_are_rejected():
 
 def by_hand(corpus, seed):
     """The same chain, walked with the generator; its states at the draws."""
-    chain = polyaurn.sweeps(corpus, 3, max_iter=BURN_IN, random_state=seed, n_jobs=2)
-    *_, (state, _) = chain
-    further = polyaurn.sweeps(corpus, 3, random_state=seed, start=state, warm_start="random")
+    given = {"random_state": seed, "learn_priors_every": 0}
+    *_, (state, _) = polyaurn.sweeps(corpus, 3, max_iter=BURN_IN, n_jobs=2, **given)
+    further = polyaurn.sweeps(corpus, 3, start=state, warm_start="random", **given)
     return [s for s, _ in (next(further) for _ in range(DRAWS * THIN))][THIN - 1 :: THIN]
 
 
@@ -123,7 +124,7 @@ def test_means_with_priors_that_are_learned(corpus):
 
 def test_draws_do_not_depend_on_threads(corpus, drawn):
     _, found = drawn
-    lda = polyaurn.LDA(3, max_iter=BURN_IN, random_state=1, verbose=False, n_jobs=2)
+    lda = polyaurn.LDA(3, **FIXED, verbose=False, n_jobs=2)
     again = lda.sample_posterior(
         corpus, chains=2, draws=DRAWS, thin=THIN, words=[2, 7], documents=[0, 4, 9]
     )

@@ -38,6 +38,7 @@ def drawn(corpus, beta, seeds):
     lda = polyaurn.LDA(
         3, max_iter=BURN_IN, doc_topic_prior=ALPHA, topic_word_prior=beta, seed_words=seeds,
         seed_strength=60, verbose=False, n_jobs=1, random_state=2, warm_start="random",
+        learn_priors_every=0,
     )  # fmt: skip
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.filterwarnings("ignore", message=".*empty")
@@ -60,7 +61,7 @@ def states(corpus, seed, priors):
     """Walk the chain with the generator; return its states at the draws."""
     given = {
         "doc_topic_prior": ALPHA, "topic_word_prior": priors.beta, "random_state": seed,
-        "n_jobs": 1, "warm_start": "random",
+        "n_jobs": 1, "warm_start": "random", "learn_priors_every": 0,
         "pseudo_counts": topic_word_matrix(priors.pseudo, 3), "max_iter": BURN_IN + DRAWS * THIN,
     }  # fmt: skip
     found = [state for state, _ in polyaurn.sweeps(corpus, 3, **given)]

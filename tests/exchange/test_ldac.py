@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from polyaurn import InputError, evaluate, exchange, load
+from polyaurn import LDA, InputError, evaluate, exchange, load
 from polyaurn.chain.priors import make_priors
 from polyaurn.model.data import word_probabilities
 
@@ -40,7 +40,9 @@ def test_a_model_by_hand(tmp_path):
     assert theta.argmax(axis=1).tolist() == [0, 1]
 
 
-def test_written_and_read_again(trained, tmp_path):
+def test_written_and_read_again(small, tmp_path):
+    corpus = small.prune(min_count=1)
+    trained = LDA(4, max_iter=40, learn_priors_every=0, verbose=False).fit(corpus)
     path = exchange.write_ldac_beta(trained, tmp_path / "final.beta")
     assert (tmp_path / "final.other").read_text().startswith("num_topics 4\nnum_terms ")
     assert np.loadtxt(path).shape == (4, len(trained.model_.vocab))

@@ -72,7 +72,9 @@ def test_other_encodings(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["state.gz", "state.txt"])
-def test_written_and_read_again(trained, tmp_path, name, monkeypatch):
+def test_written_and_read_again(small, tmp_path, name, monkeypatch):
+    corpus = small.prune(min_count=1)
+    trained = LDA(4, max_iter=40, average_draws=1, verbose=False).fit(corpus)
     alpha = np.linspace(0.05, 1 / 3, 4)
     model = replace(trained.model_, priors=make_priors(alpha, 0.01, 4, len(trained.model_.vocab)))
     path = exchange.write_mallet_state(model, trained.corpus_, tmp_path / name)

@@ -24,7 +24,7 @@ def clear():
 
 @pytest.fixture(scope="module")
 def trained(clear):
-    return LDA(4, max_iter=60, verbose=False).fit(clear)
+    return LDA(4, max_iter=60, learn_priors_every=0, verbose=False).fit(clear)
 
 
 def bags(corpus):

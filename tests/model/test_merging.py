@@ -19,7 +19,9 @@ def eight(medium):
     return LDA(8, max_iter=30, verbose=False).fit(medium)
 
 
-def test_merged_models_are_consistent(eight, tmp_path):
+@pytest.mark.parametrize(("draws", "dtype"), [(1, np.int32), ("auto", np.float64)])
+def test_merged_models_are_consistent(medium, tmp_path, draws, dtype):
+    eight = LDA(8, max_iter=30, average_draws=draws, verbose=False).fit(medium)
     model = eight.model_
     merged = eight.merge_topics([[5, 1], [2, 7]])
     expected = [[0], [1, 5], [2, 7], [3], [4], [6]]
@@ -31,7 +33,7 @@ def test_merged_models_are_consistent(eight, tmp_path):
         assert np.array_equal(merged.topic_word_counts[new].toarray()[0], n[old].sum(axis=0))
         assert np.array_equal(merged.doc_topic_counts[:, [new]].toarray()[:, 0], m[:, old].sum(1))
         assert merged.priors.alpha[new] == pytest.approx(model.priors.alpha[old].sum())
-    assert merged.topic_word_counts.dtype == np.int32
+    assert merged.topic_word_counts.dtype == dtype
     assert not merged.assignments.flags.writeable
     theta = model.doc_topics()
     together = np.stack([theta[:, old].sum(axis=1) for old in expected], axis=1)

@@ -49,7 +49,7 @@ def test_header_tells_what_repeats_the_run(model, tmp_path):
     facts = header["parameters"]
     assert facts["seed"] == 0
     assert facts["sweeps"] == 5
-    assert facts["sampler"] == "polya-urn"
+    assert facts["sampler"] == "partitioned"
     assert (facts["doc_topic_prior"], facts["topic_word_prior"]) == ("vector", 0.01)
     assert len(facts["corpus_sha256"]) == 64
 

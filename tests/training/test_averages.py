@@ -175,7 +175,7 @@ def test_a_mean_belongs_to_its_corpus_only(small):
 
 
 def test_tables_scores_and_topics_of_a_mean(small, tmp_path):
-    model = fit(small).model_
+    model = fit(small, learn_priors_every=0).model_
     assert [len(words) for words in model.topics(5)] == [5] * K
     phi = (model.topic_word_counts.toarray() + 0.01).astype(float)
     phi /= phi.sum(axis=1, keepdims=True)

@@ -101,15 +101,17 @@ def phases(run):
 
 def test_a_longer_run_never_smooths_after_a_full_sweep(corpus, tmp_path):
     folder = tmp_path / "m"
-    first = lda(max_iter=100, warm_start="smooth").fit(corpus)
+    options = {"warm_start": "smooth", "learn_priors_every": 0}
+    first = lda(max_iter=100, **options).fit(corpus)
     first.save(folder)
-    more = lda(folder, max_iter=400, warm_start="smooth", resume=True).fit(corpus)
+    more = lda(folder, max_iter=400, **options, resume=True).fit(corpus)
     assert phases(more) == [("smooth", 33), ("full", 367)]
     chain = polyaurn.sweeps(
         corpus,
         4,
         random_state=7,
         warm_start="random",
+        learn_priors_every=0,
         max_iter=400,
         start=Halt(first.assignments_, 100),
     )

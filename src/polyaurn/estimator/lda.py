@@ -276,9 +276,10 @@ class LDA(Trained):
         folder.forget()
         try:
             for state, info in chain:
-                begin = perf_counter()
-                average.add(state, partial(_gathered, run, n_jobs=self.n_jobs))
-                before += perf_counter() - begin
+                if average.takes(state):
+                    begin = perf_counter()
+                    average.add(state, partial(_gathered, run, n_jobs=self.n_jobs))
+                    before += perf_counter() - begin
                 info = info._replace(seconds=before + info.seconds)
                 trace.append(info.record())
                 line.sweep(info)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polyaurn.base.arrays import F64, I64
-from polyaurn.chain.priors import pseudo_at
 from polyaurn.model.data import ModelData
 
 
@@ -29,10 +28,17 @@ def topic_cells(model: ModelData) -> Cells:
     n = model.topic_word_mass
     topic = np.repeat(np.arange(model.n_topics), np.diff(n.indptr))
     mass = n.data + model.priors.beta[n.indices]
-    count = n.data - pseudo_at(n, model.priors)
+    count = (
+        n.data if model.priors.pseudo is None else _at(model.topic_word_counts, topic, n.indices)
+    )
     probability = mass / topic_totals(model)[topic]
     ptr, word = n.indptr.astype(np.int64), n.indices.astype(np.int64)
     return Cells(ptr, topic, word, count, mass, probability)
+
+
+def _at(counts: Any, topic: I64, word: Any) -> Any:
+    """Return the counts of cells; mean counts have no digits of a subtraction this way."""
+    return np.asarray(counts[topic, word]).ravel()
 
 
 def topic_totals(model: ModelData) -> F64:

@@ -47,11 +47,14 @@ class Average:
         if saved and all(name in saved for name in _NAMES):
             self._restore(saved)
 
-    def add(self, state: State, gather: Callable[[State], State] = on_host) -> None:
-        """Add the counts of a state, gathered on the host, if its sweep is one of the averaged."""
+    def takes(self, state: State) -> bool:
+        """Return whether the sweep of a state is one of those that are averaged."""
         behind = self._last - state.sweep
-        if self._one or state.sweep < self._first or behind % self._step or state.smooth:
-            return
+        there = state.sweep >= self._first and not behind % self._step
+        return there and not self._one and not state.smooth
+
+    def add(self, state: State, gather: Callable[[State], State] = on_host) -> None:
+        """Add the counts of a state, gathered on the host."""
         here = gather(state)
         counts = topic_word_matrix(here.counts, len(here.priors.alpha)).astype(np.int64)
         self._sum = counts if self._sum is None else self._sum + counts
