@@ -228,8 +228,11 @@ def _brief(numbers: I64, most: int, *, wanted: bool = True) -> str:
 def _continue(
     corpus: Corpus, options: dict[str, Any], state: State, burn_in: int, left: int, thin: int
 ) -> Iterator[tuple[State, Info]]:
-    """Continue a chain without a warm start; draws are the sweeps with a log posterior."""
-    plain = {"warm_start": "random", "evaluate_every": 0, "max_iter": None}
+    """Continue a chain without a warm start; draws are the sweeps with a log posterior.
+
+    Priors stay as burn-in learned them: draws are of one posterior.
+    """
+    plain = {"warm_start": "random", "learn_priors_every": 0, "evaluate_every": 0, "max_iter": None}
     further = sweeps(corpus, **options | plain | {"start": state})
     with Workers(count_threads(options["n_jobs"])) as workers:
         for after, info in islice(further, left):
