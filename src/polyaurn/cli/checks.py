@@ -40,22 +40,22 @@ def choose_device(device: str, sampler: str = DEFAULT_SAMPLER, *, quiet: bool) -
 
 
 def check_words(words: int) -> None:
-    """Refuse a number of words below one, before long work."""
+    """Reject a number of words below one, before long work."""
     if words < 1:
         raise InputError(f"The '--words' option must be at least 1. Got {words} instead.")
 
 
 def check_not_both(resume: bool, force: bool) -> None:
-    """Refuse to go on with a run and to replace it at once."""
+    """Reject resuming a run and replacing it at once."""
     if resume and force:
         raise InputError(
-            "The '--resume' option must stand without '--force'. Got both; the first goes on with "
-            "a run, the second starts anew."
+            "The '--resume' option must stand without '--force'. Got both; the first resumes "
+            "a run, the second starts again."
         )
 
 
 def check_trace(path: Path | None, corpus: Path, force: bool) -> None:
-    """Refuse a trace file that would overwrite something, before long work."""
+    """Reject a trace file that would overwrite something, before long work."""
     if path is not None and path.exists() and (not force or path.resolve() == corpus.resolve()):
         raise InputError(
             f"The '--trace' option must name a new file. '{path}' is there already; choose another "
@@ -69,6 +69,6 @@ def check_trace(path: Path | None, corpus: Path, force: bool) -> None:
 
 
 def check_only_for(option: str, given: bool, formats: str, *, here: bool) -> None:
-    """Refuse an option where it means nothing."""
+    """Reject an option where it means nothing."""
     if given and not here:
         raise InputError(f"The '{option}' option is for {formats}. Leave it out here.")

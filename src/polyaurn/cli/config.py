@@ -188,7 +188,7 @@ def _paths(context: typer.Context) -> set[str]:
 
 
 def _is_one(value: Any, kind: type) -> bool:
-    """Tell whether a value is of a kind; numbers may stand for text, as on the command line."""
+    """Return whether a value is of a kind; numbers may stand for text, as on the command line."""
     also: dict[type, Any] = {float: (int, float), str: (str, int, float)}
     return isinstance(value, also.get(kind, kind)) and isinstance(value, bool) == (kind is bool)
 

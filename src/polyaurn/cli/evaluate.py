@@ -160,7 +160,7 @@ def compare(
 ) -> None:
     """Run samplers in turn on one corpus for the same time, and write a page about them.
 
-    It shows the log posterior against time and against sweeps, tokens a second, memory and the
+    It shows the log posterior against time and against sweeps, tokens per second, memory and the
     quality of topics. Ctrl-C ends the comparison and writes what there is.
 
     Example: polyaurn compare docword.kos.txt.gz --topics 50 --samplers polya-urn,collapsed

@@ -64,7 +64,7 @@ def export(
         bool,
         typer.Option(
             "--flatten-priors",
-            help="For mallet and ldac: write the mean where there is room for one number.",
+            help="For mallet and ldac: write the mean where the format has one number.",
         ),
     ] = False,
     escape_formulas: EscapeFormulas = False,

@@ -105,7 +105,7 @@ def serve(
 def _check_options(
     corpus: Path | None, dates: Path | None, date_column: str | None, reading: dict[str, Any]
 ) -> None:
-    """Refuse options that have nothing to work on, before long work."""
+    """Reject options that have nothing to work on, before long work."""
     if dates is not None and date_column is not None:
         raise InputError(
             "The '--dates' option must stand without '--date-column'. Got both; give one of them."

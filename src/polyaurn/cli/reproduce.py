@@ -63,7 +63,7 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments again, and write one page: what it found, what we find.
 
-    Every finished piece is kept: after Ctrl-C, or with --budget, the same command goes on. The
+    Every finished piece is kept: after Ctrl-C, or with --budget, the same command continues. The
     page, results.json, summary.md and the figures are written at the end and when stopped.
 
     Example: polyaurn reproduce --corpora corpora --scale small --out reproduction
@@ -119,7 +119,7 @@ def reproduce(
         kept = len(run.done(run.wanted))
         note(
             f"Stopped; {kept} of {pieces(len(run.wanted))} finished and kept in {out}. Run the "
-            "same command again to go on."
+            "same command again to continue."
         )
         raise typer.Exit(INTERRUPTED) from None
     if outcome.failed:
@@ -135,7 +135,7 @@ def reproduce(
         print_json(facts)
     elif not quiet:
         if outcome.missing:
-            note(f"Missing: {pieces(outcome.missing)}; the same command goes on.")
+            note(f"Missing: {pieces(outcome.missing)}; the same command continues.")
         note(f"Written: {out / PAGE}, with results.json, summary.md and figures beside it")
     if outcome.failed:
         raise typer.Exit(FAILED)

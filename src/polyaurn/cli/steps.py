@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def read(path: Path, reading: dict[str, Any], *, quiet: bool, bars: bool | None = None) -> "Corpus":
-    """Read a corpus as the options say, and tell what was read."""
+    """Read a corpus as the options say, and report what was read."""
     from polyaurn.corpus.readers import read_corpus, recognise
     from polyaurn.training.progress import following
 
@@ -35,7 +35,7 @@ def read(path: Path, reading: dict[str, Any], *, quiet: bool, bars: bool | None 
 
 
 def size_of(path: Path) -> int | None:
-    """Return how many bytes there are to read; None where that cannot be told, or not followed."""
+    """Return how many bytes there are to read; None where that is not known, or not followed."""
     from polyaurn.corpus.text_files import documents_in
 
     try:

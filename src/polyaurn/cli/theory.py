@@ -23,7 +23,7 @@ def theory(
 
     appendix-a: a collapsed Gibbs sampler that is slower than an uncollapsed one.
     urn: the distance between the urn and the Dirichlet as counts grow.
-    complexity: work of a token against the size of the corpus.
+    complexity: work per token against the size of the corpus.
 
     Example: polyaurn theory urn --out theory
     """

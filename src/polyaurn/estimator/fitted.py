@@ -1,4 +1,4 @@
-"""What a trained estimator tells: attributes, mixtures of new documents, scores."""
+"""What a trained estimator has: attributes, mixtures of new documents, scores."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ class Trained(
     def transform(self, X: Any, *, sparse: bool = False) -> Any:
         """Return the mixtures of topics of documents, the topics staying as they are.
 
-        On the training documents, ``model_.doc_topics()`` is something else: it tells where the
+        On the training documents, ``model_.doc_topics()`` is something else: it says where the
         chain ended, one draw in which topics and documents were sampled together; this averages
         several draws of each document given the topics. They agree within sampling error.
 
@@ -63,7 +63,7 @@ class Trained(
     def score(self, X: Any, y: Any = None) -> float:
         """Return the log likelihood of a held-out token, for model selection: higher is better.
 
-        Every second token of each document is scored given the mixture that the others tell
+        Every second token of each document is scored given the mixture that the others give
         (`polyaurn.evaluate.document_completion`), and the mean is taken: cheap enough for
         GridSearchCV, and comparable between test sets of different sizes.
         `polyaurn.evaluate.left_to_right` estimates the likelihood of whole documents, and takes
@@ -79,7 +79,7 @@ class Trained(
         Returns
         -------
         float
-            In nats a token.
+            In nats per token.
         """
         return self._completed(X).per_token
 
@@ -94,7 +94,7 @@ class Trained(
         Returns
         -------
         float
-            How many words, equally probable, would be as hard to tell.
+            How many words, equally probable, would be as hard to predict.
         """
         return self._completed(X).perplexity
 
@@ -155,12 +155,12 @@ class Trained(
 
     @property
     def trace_(self) -> list[dict[str, Any]]:
-        """One record a sweep."""
+        """One record per sweep."""
         return self._fitted().trace
 
     @property
     def components_(self) -> np.ndarray:
-        """Topic-word counts plus the prior, dense; made anew at each call."""
+        """Topic-word counts plus the prior, dense; made at each call."""
         model = self._fitted()
         mass = topic_word_mass(model.topic_word_counts, model.priors)
         return np.asarray(mass.toarray() + model.priors.beta)

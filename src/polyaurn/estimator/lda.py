@@ -75,9 +75,9 @@ class LDA(Trained):
         False, which tools of scikit-learn set, is "auto".
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep, 1 (as in the paper) to 8; "auto" takes one for each
-        40 tokens a word, from 1 to 4.
+        40 tokens per word, from 1 to 4.
     mh_steps : int, optional
-        Pairs of Metropolis-Hastings proposals a token, for "light" and "polya-urn-mh"; 2 when not
+        Pairs of Metropolis-Hastings proposals per token, for "light" and "polya-urn-mh"; 2 when not
         given.
     average_draws : int or "auto"
         Topics are estimated from the mean counts of so many draws of the chain, spread over the
@@ -101,13 +101,13 @@ class LDA(Trained):
     fixed_strength : int
         Tokens of each topic of the earlier model.
     checkpoint : str or Path, optional
-        A folder in which the run is kept while it goes on, so that it can be resumed after
+        A folder in which the run is kept while it runs, so that it can be resumed after
         anything short of losing the disk; `save` may use the same one.
     checkpoint_every : int or str
         Sweeps between checkpoints, or a time such as "5min", "30s" or "1h"; "auto" is a minute,
         or longer where a checkpoint takes more than a second, and "never" keeps none.
     resume : bool
-        Go on from the newest checkpoint in the folder, or start where there is none. The result
+        Continue from the newest checkpoint in the folder, or start where there is none. The result
         is the same in every byte as that of a run which was never interrupted, for any number
         of threads. Corpus and parameters must be the same; `max_iter` may be larger.
     callbacks : callable or sequence of callables, optional
@@ -130,7 +130,7 @@ class LDA(Trained):
     components_ : ndarray of float64, K by V
         Topic-word counts plus the prior; rows divided by their sums are word probabilities.
     trace_ : list of dict
-        One record a sweep: sweep, phase ("grow 1/64" and so on, "smooth", then "full"), seconds,
+        One record per sweep: sweep, phase ("grow 1/64" and so on, "anneal", then "full"), seconds,
         phi_seconds, z_seconds, log_posterior (None where it was not computed), phi_nonzeros,
         tokens_per_second, work_per_token (the mean of min(topics in the document, topics of
         the word)).
@@ -217,8 +217,8 @@ class LDA(Trained):
         """Train on documents.
 
         When interrupted (Ctrl-C), the estimator keeps the state after the last whole sweep, and
-        the interruption goes on to the caller; on a GPU it waits for the end of the sweep. A GPU
-        that fails raises `polyaurn.base.errors.DeviceError`, which says what is kept.
+        the interruption is passed on to the caller; on a GPU it waits for the end of the sweep. A
+        GPU that fails raises `polyaurn.errors.DeviceError`, which says what is kept.
 
         Parameters
         ----------
@@ -371,7 +371,7 @@ class LDA(Trained):
         words : sequence of str or int, optional
             Keep draws of Phi for these words.
         topics : sequence of int, optional
-            Keep draws of Phi, and of Theta, for these topics alone; with neither words nor
+            Keep draws of Phi, and of Theta, for these topics only; with neither words nor
             documents named, Phi of all words.
         documents : sequence of str or int, optional
             Keep draws of Theta for these documents.

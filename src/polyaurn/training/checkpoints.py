@@ -1,4 +1,4 @@
-"""Checkpoints of a run: what a chain needs to go on, kept while it runs, two at most."""
+"""Checkpoints of a run: what a chain needs to continue, kept while it runs, two at most."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ from polyaurn.files.sealed import Damaged, file_of, read_header, seal, unseal
 FORMAT_VERSION = 1
 KEPT = 2
 SECONDS = 60.0  # between checkpoints, when nothing else is said
-COSTLY = 50.0  # times what a checkpoint took that training goes on before the next, at least
+COSTLY = 50.0  # times what a checkpoint took that training runs before the next, at least
 _EXTRA = "extra."  # before the names of further arrays
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -64,7 +64,7 @@ class Saved(NamedTuple):
 
 
 def read_every(value: Any, name: str = "checkpoint_every") -> Every:
-    """Understand how often checkpoints are wanted, or refuse it.
+    """Understand how often checkpoints are wanted, or reject it.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Checkpoints:
     Parameters
     ----------
     folder : Path
-        The model's folder; checkpoints lie in ``checkpoints`` inside.
+        The model's folder; checkpoints are stored in ``checkpoints`` inside.
     run : dict
         What fixes the chain, ready for JSON.
     every : Every
@@ -146,9 +146,9 @@ class Checkpoints:
         try:
             self.write(halt, trace, extra())
         except InputError as error:
-            told, self._failing = self._failing, True
+            said, self._failing = self._failing, True
             at = f"No checkpoint was written at sweep {state.sweep:,}; the run continues"
-            return "" if told else f"{at}. {error}"
+            return "" if said else f"{at}. {error}"
         finally:
             self._last = perf_counter()
             self._pause = max(self._every.seconds, COSTLY * (self._last - begin))
@@ -218,7 +218,7 @@ def newest(folder: Path) -> Saved | None:
     Returns
     -------
     Saved or None
-        None where there is none. Where all are damaged, the newest one's reason is told.
+        None where there is none. Where all are damaged, the newest one's reason is reported.
     """
     reasons = []
     for header in checkpoint_headers(folder):
@@ -235,7 +235,7 @@ def newest(folder: Path) -> Saved | None:
     if reasons:
         raise InputError(
             f"The folder '{folder}' holds damaged checkpoints only ({reasons[0]}). Copy them "
-            "again, or start anew with --force (force=True)."
+            "again, or start again with --force (force=True)."
         )
     return None
 
@@ -324,7 +324,7 @@ def describe_prior(prior: Any) -> float | str:
 
 
 def check_same_run(expected: dict[str, Any], given: dict[str, Any], free: Iterable[str]) -> None:
-    """Refuse to go on with a run that was another.
+    """Reject resuming a run that was another.
 
     Parameters
     ----------
@@ -340,12 +340,12 @@ def check_same_run(expected: dict[str, Any], given: dict[str, Any], free: Iterab
         raise InputError(
             "The corpus must be the one of the run that is resumed. The checkpoint is of "
             f"{corpora[0][1]}; got {corpora[1][1]}, and their contents differ. Give the same file "
-            "and reading options, or start anew with --force (force=True)."
+            "and reading options, or start again with --force (force=True)."
         )
     for name in given | expected:
         if name not in {"corpus", *free} and expected.get(name) != given.get(name):
             raise InputError(
                 f"The '{name}' parameter must be as in the run that is resumed. Expected "
-                f"{expected.get(name)!r}, got {given.get(name)!r}; give the same, or start anew "
+                f"{expected.get(name)!r}, got {given.get(name)!r}; give the same, or start again "
                 "with --force (force=True)."
             )

@@ -11,7 +11,7 @@ WIDE, NARROW = 100, 70  # columns of a terminal
 
 
 class Report(Protocol):
-    """What a training loop tells a progress line."""
+    """What a training loop reports to a progress line."""
 
     def sweep(self, info: Info) -> None:
         """Take note of a sweep."""
@@ -37,7 +37,7 @@ class Silence:
 
 
 class TrainingLine:
-    """A line on the terminal with sweep, log posterior a token, tokens a second and time left."""
+    """A line on the terminal: sweep, log posterior per token, tokens per second, time left."""
 
     def __init__(self, progress: Any, n_sweeps: int, n_tokens: int) -> None:
         self._progress = progress
@@ -48,7 +48,7 @@ class TrainingLine:
     def sweep(self, info: Info) -> None:
         """Move the line to this sweep."""
         if info.log_posterior is not None:
-            self._score = f"log posterior {info.log_posterior / self._tokens:.4f} a token"
+            self._score = f"log posterior {info.log_posterior / self._tokens:.4f} per token"
             if self._progress.console.width < WIDE:
                 self._score = f"lp/token {info.log_posterior / self._tokens:.4f}"
         self._progress.update(
@@ -83,7 +83,7 @@ def training_line(n_sweeps: int, n_tokens: int, *, show: bool = True) -> Iterato
     Yields
     ------
     Report
-        To be told of each sweep.
+        Called with each sweep.
     """
     console = _terminal(show)
     if console is None:
@@ -118,7 +118,7 @@ def status(message: str, *, show: bool = True) -> Iterator[Any]:
     Parameters
     ----------
     message : str
-        What goes on.
+        What is being done.
     show : bool
         False keeps silent in any case.
 
@@ -144,7 +144,7 @@ def bar(
     Parameters
     ----------
     message : str
-        What goes on.
+        What is being done.
     total : int, optional
         How much there is to do; without it only a sign of life is shown.
     show : bool
@@ -162,12 +162,12 @@ def bar(
 
 @contextmanager
 def following(message: str, n_bytes: int | None = None, *, show: bool = True) -> Iterator[None]:
-    """Show how far the work inside is, a bar for each step that it tells of.
+    """Show how far the work inside is, a bar for each step that it reports.
 
     Parameters
     ----------
     message : str
-        What goes on until it tells, and while files are read.
+        What is being done until it reports, and while files are read.
     n_bytes : int, optional
         How much there is to read.
     show : bool

@@ -41,7 +41,7 @@ class StopOnSignal:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.asked:
             print("\nStopped at once; the last checkpoint is kept.", file=sys.stderr, flush=True)
-            os._exit(130)  # what is half done is thrown away when the run goes on
+            os._exit(130)  # what is half done is thrown away when the run is resumed
         self.asked = True
         print("\nStopping after this sweep; again to stop at once.", file=sys.stderr, flush=True)
 
