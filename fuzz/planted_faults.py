@@ -130,7 +130,7 @@ FAULTS = (
     ),
     Fault(
         "shares of some topics have the alphas of the first ones",
-        "model/tables/groups.py", "alpha[asked])", "alpha[: len(asked)])",
+        "model/tables/groups.py", "alpha[topics])", "alpha[: len(topics)])",
         ("tests/model/test_vector_priors.py", "tests/model/test_groups.py"),
     ),
     Fault(
@@ -165,7 +165,7 @@ FAULTS = (
     ),
     Fault(
         "Phi of some topics is drawn with the sizes of the first ones",
-        "evaluate/posterior/sampling.py", "rest = sizes[chosen.topics]",
+        "evaluate/posterior/recorder.py", "rest = sizes[chosen.topics]",
         "rest = sizes[: len(chosen.topics)]", ("tests/evaluate/test_posterior.py",),
     ),
     Fault(
@@ -185,7 +185,7 @@ FAULTS = (
     ),
     Fault(
         "words of new documents stay in the order of another vocabulary",
-        "corpus/known_words.py", "word[known][order]", "word[known]",
+        "corpus/known_words.py", "theirs[known][order]", "theirs[known]",
         ("tests/evaluate/test_held_out.py",),
     ),
     Fault(
@@ -273,7 +273,7 @@ KINDS = (
     ),
     Fault(
         "draws of Theta have the alphas of the first chain's topics",
-        "evaluate/posterior/sampling.py", "self._draw_theta(state, priors.alpha[self._order], rng)",
+        "evaluate/posterior/recorder.py", "self._draw_theta(state, priors.alpha[self._order], rng)",
         "self._draw_theta(state, priors.alpha, rng)", PRIORS,
     ),
     Fault(
@@ -291,7 +291,7 @@ KINDS = (
     ),
     Fault(
         "errors of documents are added as if they had one sign",
-        "evaluate/held_out.py", "math.sqrt(math.fsum(self.error**2))", "math.fsum(self.error)",
+        "evaluate/held_out.py", "math.sqrt(math.fsum(error**2))", "math.fsum(error)",
         BARS,
     ),
     Fault(
