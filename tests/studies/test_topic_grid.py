@@ -141,6 +141,21 @@ def test_the_default_sampler_may_resume_on_another_number_of_threads(whole, smal
     assert again["cells"] == whole[0]["cells"]
 
 
+def test_a_folder_of_other_defaults_is_rejected(small, tmp_path):
+    """Version 0.1 kept priors as given, and a device decides what "auto" takes."""
+    topic_grid(small, [2], 1, out=tmp_path, **OPTIONS)
+    file = tmp_path / "setting.json"
+    stored = json.loads(file.read_text())
+    for name, value, expected in (
+        ("learn_priors_every", None, "learn priors every none there, 10 now"),
+        ("device", "gpu", "device gpu there, cpu now"),
+    ):
+        setting = stored["setting"] | {name: value}
+        file.write_text(json.dumps(stored | {"setting": setting}))
+        with pytest.raises(InputError, match=expected):
+            topic_grid(small, [2], 1, out=tmp_path, **OPTIONS)
+
+
 def test_a_folder_of_another_corpus_is_rejected(whole, medium):
     with pytest.raises(InputError, match=r"differs: corpus [0-9a-f]{8}... there"):
         topic_grid(medium, [2, 4], 2, out=whole[1], **OPTIONS)

@@ -13,6 +13,7 @@ from polyaurn.base.threads import count_threads
 from polyaurn.chain.samplers import AUTO, THREAD_FREE, check_sampler
 from polyaurn.chain.state import MAX_TOPICS
 from polyaurn.evaluate.held_out import check_particles
+from polyaurn.training.settings import LEARN_EVERY
 
 if TYPE_CHECKING:
     from polyaurn.corpus.corpus import Corpus
@@ -90,6 +91,8 @@ def make_setting(corpus: "Corpus", **options: Any) -> dict[str, Any]:
         "particles": options["particles"],
         "most_documents_scored": options["max_scored"],
         "threads": None if sampler in (AUTO, *THREAD_FREE) else count_threads(options["n_jobs"]),
+        "device": options["device"] if sampler == AUTO else None,  # which decides what it takes
+        "learn_priors_every": LEARN_EVERY,
     }
 
 
