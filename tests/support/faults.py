@@ -226,6 +226,8 @@ BROKEN = [
 FAINT = [
     (MH_EXACT, "document_always_accepted"),
     ("collapsed", "totals_stale"),
+    (BY_COLUMN, "totals_stale"),
+    (BY_ROW, "totals_stale"),
     ("light", "tables_of_the_tokens_at_hand"),
 ]
 PLAIN_TO_SEE = [pair for pair in BROKEN if pair not in FAINT]
