@@ -69,7 +69,8 @@ def serve():
     from polyaurn.cli import app as cli
     from polyaurn.training.sweeps import warm_up
 
-    warm_up(load_steps("polya-urn"))
+    for sampler in ("polya-urn", "partitioned"):
+        warm_up(load_steps(sampler), learns=True)
     for line in sys.stdin:
         command = json.loads(line)
         if "wait" in command:
