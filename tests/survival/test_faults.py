@@ -17,7 +17,10 @@ from support.forks import Nursery
 pytestmark = pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs Linux")
 KILLS = 50
 SWEEPS = 40
-OPTIONS = ("-k", 5, "--sweeps", SWEEPS, "--eval-every", 7, "--learn-priors-every", 5)
+OPTIONS = (
+    "-k", 5, "--sweeps", SWEEPS, "--eval-every", 7, "--learn-priors-every", 5,
+    "--sampler", "polya-urn",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
