@@ -14,8 +14,10 @@ from polyaurn.backends.reference import REFERENCES
 from polyaurn.backends.registry import load_steps
 from polyaurn.base.rng import Purpose, bits, key
 from polyaurn.base.threads import Workers, count_threads
+from polyaurn.chain.loop import begin, sweep
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.samplers import SAMPLERS, THREAD_FREE
+from polyaurn.chain.schedule import Plan, Schedule
 from polyaurn.chain.state import State, check_invariants, phi_matrix, topic_word_matrix
 from polyaurn.chain.steps import Address
 from support.faults import alpha_doubled, cumulative_sum_as_score, own_token_kept, plant
@@ -121,6 +123,20 @@ def test_any_cut_into_ranges_gives_the_same_bytes(sampler, monkeypatch):
             )
         seen.add(state.z.tobytes())
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_a_plan_of_two_parts_is_safe_for_every_sampler(sampler, monkeypatch):
+    """Samplers that visit all documents at once ignore it; they used to write out of bounds."""
+    monkeypatch.setattr("polyaurn.backends.cpu.layout.BLOCK_BYTES", 30)  # blocks of one document
+    corpus = make_corpus(6, 5, 3)
+    with Workers(1) as workers:
+        steps = load_steps(sampler)(corpus, 9, workers)
+        assert len(steps.layout.blocks) > 2
+        state = begin(steps, make_priors(0.1, 0.01, 9, 5), Schedule((), 2), 0)
+        for _ in range(3):
+            state, _ = sweep(state, steps, Plan(refreshes=2), 0)
+            check_invariants(corpus.word, 5, 9, state)
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)

@@ -43,7 +43,7 @@ def sweep(state: State, steps: AnySteps, plan: Plan, seed: int) -> tuple[State, 
     sweep, visit a share of the documents only, or visit them in parts with a Phi before each.
     """
     priors = plan.raised(state.priors)
-    visits = _visits(steps.layout, state, plan)
+    visits = _visits(steps.layout, state, plan) if steps.in_parts else [None]
     z, counts, work = state.z, state.counts, Work(0)
     new: Any = None  # topics drawn so far
     parts = list(state.parts) if len(state.parts) == len(visits) else []

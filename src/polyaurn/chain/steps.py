@@ -55,6 +55,10 @@ class Steps(Protocol[Z, N, P]):
     def layout(self) -> Layout:
         """The corpus as the backend reads it."""
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether a sweep may visit some blocks only; if not, `blocks` is always None."""
+
     def start(self, seed: int, blocks: I64 | None = None) -> Z:
         """Draw first topics uniformly; documents of other blocks have none."""
 
@@ -97,6 +101,8 @@ class LDASteps:
     Priors are learned from the topics every `learn_every` sweeps, 0 for never, once all documents
     are in: alpha from the beginning, beta once it is no longer raised by annealing.
     """
+
+    in_parts = True
 
     def __init__(self, corpus: Corpus, *, mh_steps: int = MH_STEPS, learn_every: int = 0) -> None:
         self.corpus, self.mh_steps, self.learn_every = corpus, mh_steps, learn_every

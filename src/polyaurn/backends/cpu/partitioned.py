@@ -45,6 +45,7 @@ class Steps(CPUSteps):
     """Steps of the sampler "partitioned"."""
 
     by_word = False
+    in_parts = False
     visit = staticmethod(visit_block)
 
     def __init__(

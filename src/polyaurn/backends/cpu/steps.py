@@ -114,6 +114,7 @@ class CollapsedSteps(CPUSteps):
     """Base of samplers in which Phi is integrated out: topics are drawn given the counts."""
 
     by_word = False
+    in_parts = False
 
     def draw_phi(self, counts: Counts, priors: Priors, address: Address) -> Counts:  # type: ignore[override]
         """Return the counts, which take Phi's place."""
