@@ -6,12 +6,14 @@
     python benchmarks/race.py --plot benchmarks/results/race-*.json
 
 The peer trains for its sweeps; polyaurn then trains several times, for as many sweeps as take 1/4,
-1/2, 1 and 2 times as long, by a probe of the time per sweep. All are scored alike, on the same
-tenth of the documents (`race_score.py`). With --learn every package learns its priors.
+1/2, 1 and 2 times as long (or other --shares), by a probe of the time per sweep. All are scored
+alike, on the same tenth of the documents (`race_score.py`). With --learn every package learns its
+priors.
 
 A file of cells is a list of objects with corpus, topics, peer, peer_sweeps, and where they differ
-from the options learn, seeds, threads, samplers. Each cell runs in a process of its own and writes
-its own file after every run, so that what is finished is kept. --resume runs only what is missing.
+from the options learn, seeds, threads, samplers, shares. Each cell runs in a process of its own and
+writes its own file after every run, so that what is finished is kept. --resume runs only what is
+missing.
 """
 
 import argparse
@@ -27,7 +29,7 @@ from race_cells import read_cells, run_cells
 from race_report import draw, line_of, load_all, rows_of, table
 
 PICTURE = RESULTS.parent / "race.png"
-SHARES = (0.25, 0.5, 1.0, 2.0)
+SHARES = "0.25,0.5,1,2"  # of the peer's time
 LEAST_SWEEPS = 10
 SETTING = ("corpus", "topics", "peer", "peer_sweeps", "learn", "threads")
 
@@ -46,7 +48,7 @@ class Race:
     def __init__(self, setting: dict[str, Any], out: Path | None, *, resume: bool) -> None:
         self.setting, self._out = setting, out
         self.result: dict[str, Any] = {
-            "setting": setting, "shares": SHARES, "seconds_per_sweep": {}, "seeds": {},
+            "setting": setting, "seconds_per_sweep": {}, "seeds": {},
         }  # fmt: skip
         if resume and out is not None and out.exists():
             found = json.loads(out.read_text())
@@ -63,7 +65,7 @@ class Race:
             self._out.parent.mkdir(parents=True, exist_ok=True)
             write_result(self._out.stem, self.result, self._out)
 
-    def run(self, corpora: Path, seeds: int, samplers: list[str]) -> None:
+    def run(self, corpora: Path, seeds: int, samplers: list[str], shares: list[float]) -> None:
         """Run what is missing."""
         from race_engines import Ours
         from race_score import split
@@ -75,7 +77,7 @@ class Race:
                 f"The corpus {setting['corpus']!r} must have 10 documents or more, one of which is "
                 "held out. Got none that has tokens; choose a larger corpus."
             )
-        self.result["tokens"] = int(train.sum())
+        self.result |= {"tokens": int(train.sum()), "shares": shares}
         ours: dict[str, Ours] = {}
         for seed in range(1, seeds + 1):
             runs = self.result["seeds"].setdefault(str(seed), {"ours": {}})
@@ -84,7 +86,7 @@ class Race:
                 self.keep()
             for sampler in samplers:
                 points = runs["ours"].setdefault(sampler, [])
-                for share in SHARES[len(points) :]:
+                for share in shares[len(points) :]:
                     if sampler not in ours:
                         ours[sampler] = self._ours(train, sampler)
                     sweeps = self._sweeps(sampler, share * runs["peer"]["seconds"])
@@ -139,6 +141,7 @@ def parse() -> tuple[argparse.ArgumentParser, Any]:
     parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--seeds", type=positive, default=3, help="runs of each, seeds 1, 2, ...")
     parser.add_argument("--samplers", default="auto", help="of polyaurn, separated by commas")
+    parser.add_argument("--shares", default=SHARES, help="our times, as parts of the peer's")
     parser.add_argument("--out", type=Path, help="file of the result; with --cells, folder")
     parser.add_argument("--resume", action="store_true", help="keep the runs in --out")
     parser.add_argument("--no-save", action="store_true")
@@ -174,12 +177,13 @@ def run_one(options: Any) -> None:
     setting = {name: getattr(options, name) for name in SETTING}
     out = None if options.no_save else options.out or RESULTS / f"{name_of(setting)}.json"
     race = Race(setting, out, resume=options.resume)
-    race.run(options.corpora, options.seeds, options.samplers.split(","))
+    shares = sorted(float(share) for share in options.shares.split(","))
+    race.run(options.corpora, options.seeds, options.samplers.split(","), shares)
     print(*map(line_of, rows_of([race.result])), sep="\n", flush=True)
 
 
 def run_all(options: Any) -> int:
-    names = (*SETTING, "seeds", "samplers")
+    names = (*SETTING, "seeds", "samplers", "shares")
     defaults = {name: getattr(options, name) for name in names}
     cells = read_cells(options.cells, defaults, name_of)
     for peer in {cell["peer"] for cell in cells.values()}:

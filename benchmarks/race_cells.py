@@ -13,7 +13,13 @@ from typing import Any
 from polyaurn.base.errors import InputError
 
 REQUIRED = ("corpus", "topics", "peer", "peer_sweeps")
-KINDS = {"corpus": str, "peer": str, "samplers": str, "learn": bool}  # others are whole numbers
+KINDS = {
+    "corpus": str,
+    "peer": str,
+    "samplers": str,
+    "shares": str,
+    "learn": bool,
+}  # others are whole numbers
 PAUSE = 0.2  # seconds between looks at the processes
 GRACE = 5.0  # seconds that a process has to end
 LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -116,7 +122,7 @@ def run_cells(
 
 def _command(program: Path, cell: dict[str, Any], out: Path, corpora: Path) -> list[str]:
     options = [sys.executable, str(program), cell["corpus"], "--corpora", str(corpora)]
-    for name in ("topics", "peer", "peer_sweeps", "threads", "seeds", "samplers"):
+    for name in ("topics", "peer", "peer_sweeps", "threads", "seeds", "samplers", "shares"):
         options += ["--" + name.replace("_", "-"), str(cell[name])]
     return [*options, *["--learn"] * cell["learn"], "--out", str(out)]
 

@@ -88,7 +88,7 @@ def complete_seeds(result: dict[str, Any], sampler: str) -> list[tuple[dict, lis
     return [
         (runs["peer"], runs["ours"][sampler])
         for runs in result["seeds"].values()
-        if len(runs["ours"].get(sampler, ())) == len(result["shares"])
+        if len(runs["ours"].get(sampler, ())) >= len(result["shares"])
     ]
 
 
