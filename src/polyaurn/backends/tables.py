@@ -4,6 +4,7 @@ An alias table over n outcomes is n pairs (cut, other): choose a slot uniformly,
 32 further bits are below its cut, else take the other outcome. Drawing costs the same for any n.
 """
 
+from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
 
@@ -107,6 +108,9 @@ def ball_sizes(cut: float) -> BallSizes:
 
 @cache
 def logs() -> F64:
-    """Return 1 / m and log(m) at the knots m = 1, 1 + 1 / KNOTS, ... below 2, a row each."""
+    """Return 1 / m and log(m) at the knots m = 1, 1 + 1 / KNOTS, ... below 2, a row each.
+
+    Logarithms are decimal ones rounded once: the last bit of a library's own may differ.
+    """
     m = 1.0 + np.arange(KNOTS) / KNOTS
-    return np.array([1.0 / m, np.log(m)])
+    return np.array([1.0 / m, [float(Decimal(float(x)).ln()) for x in m]])
