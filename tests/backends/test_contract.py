@@ -14,7 +14,7 @@ from polyaurn.backends.reference import REFERENCES
 from polyaurn.backends.registry import load_steps
 from polyaurn.base.rng import Purpose, bits, key
 from polyaurn.base.threads import Workers, count_threads
-from polyaurn.chain.loop import begin, sweep
+from polyaurn.chain import loop
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.samplers import SAMPLERS, THREAD_FREE
 from polyaurn.chain.schedule import Plan, Schedule
@@ -133,9 +133,9 @@ def test_a_plan_of_two_parts_is_safe_for_every_sampler(sampler, monkeypatch):
     with Workers(1) as workers:
         steps = load_steps(sampler)(corpus, 9, workers)
         assert len(steps.layout.blocks) > 2
-        state = begin(steps, make_priors(0.1, 0.01, 9, 5), Schedule((), 2), 0)
+        state = loop.begin(steps, make_priors(0.1, 0.01, 9, 5), Schedule((), 2), 0)
         for _ in range(3):
-            state, _ = sweep(state, steps, Plan(refreshes=2), 0)
+            state, _ = loop.sweep(state, steps, Plan(refreshes=2), 0)
             check_invariants(corpus.word, 5, 9, state)
 
 

@@ -163,8 +163,8 @@ def visit_block(
                 if u < S:
                     goal = min(np.int64(u), s - 1)
                     j = _ZERO
-                    for i in range(K_v):
-                        j += np.uint64(running[i] <= goal)
+                    while running[j] <= goal:  # one by one: a vector would wait for the sums' stores
+                        j += _ONE
                     k = np.uint64(column[j])
                 else:
                     if u < S + W:
