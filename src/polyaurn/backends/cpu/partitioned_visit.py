@@ -163,7 +163,7 @@ def visit_block(
                 if u < S:
                     goal = min(np.int64(u), s - 1)
                     j = _ZERO
-                    while running[j] <= goal:  # one by one: a vector would wait for the sums' stores
+                    while running[j] <= goal:  # a vector of sums would wait for their stores
                         j += _ONE
                     k = np.uint64(column[j])
                 else:
