@@ -29,9 +29,27 @@ def read(path: Path, reading: dict[str, Any], *, quiet: bool, bars: bool | None 
         corpus = read_corpus(path, **reading_options(reading))
     if not quiet:
         note(f"{path}, read as {reading['format'] or recognise(path)}: {corpus!r}")
+        said = _language(corpus, reading)
+        if said:
+            note(said)
         if corpus.n_empty:
             note(f"Note: {corpus.note_of_empty_documents()}")
     return corpus
+
+
+def _language(corpus: "Corpus", reading: dict[str, Any]) -> str:
+    """Return a line about the language of text that was recognised; empty for anything else."""
+    from polyaurn.corpus.languages import AUTO, name_of
+
+    rules, asked = corpus.tokenization, reading["language"]
+    if rules is None or asked not in (None, AUTO) or reading.get("tokenization") is not None:
+        return ""
+    if rules.language is None:
+        return (
+            "language: not recognised, or several; words and stop words are taken as in English "
+            "(--language sets it)"
+        )
+    return f"language: {name_of(rules.language)} (recognised; --language sets it)"
 
 
 def size_of(path: Path) -> int | None:
@@ -54,8 +72,8 @@ def reading_options(reading: dict[str, Any]) -> dict[str, Any]:
             options[name] = int(options[name])
     options["ngram_range"] = _ngram_range(options.pop("ngrams"))
     whole = options.get("tokenization") is not None  # with these options in it
-    for name in ("stop_words", "token_pattern", "ngram_range"):
-        if whole or options.get(name) is None:
+    for name in ("stop_words", "token_pattern", "ngram_range", "language", "stem"):
+        if whole or options.get(name) in (None, False):
             options.pop(name, None)
     return options
 
@@ -192,8 +210,12 @@ def _cut_as_trained(model: "TopicModel", options: dict[str, Any]) -> "Tokenizati
     from polyaurn.corpus.tokenization import tokenization_for
 
     rules = model.tokenization or tokenization_for(model.vocab)
+    if options["language"] is not None:
+        rules = replace(rules, language=options["language"], stop_words="auto")
     if options["stop_words"] is not None:
         rules = replace(rules, stop_words=options["stop_words"])
+    if options["stem"]:
+        rules = replace(rules, stem=True)
     ngrams = _ngram_range(options["ngrams"])
     if ngrams is not None:
         rules = replace(rules, ngram_range=ngrams)
