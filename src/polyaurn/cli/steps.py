@@ -25,31 +25,44 @@ def read(path: Path, reading: dict[str, Any], *, quiet: bool, bars: bool | None 
     from polyaurn.training.progress import following
 
     show = not quiet if bars is None else bars
-    with following(f"reading {path.name or path}", size_of(path), show=show):
+    with following(f"reading {path.name or path}", size_of(path), show=show), language_noted():
         corpus = read_corpus(path, **reading_options(reading))
     if not quiet:
         note(f"{path}, read as {reading['format'] or recognise(path)}: {corpus!r}")
-        said = _language(corpus, reading)
-        if said:
-            note(said)
+        note_language(corpus, path, reading)
         if corpus.n_empty:
             note(f"Note: {corpus.note_of_empty_documents()}")
     return corpus
 
 
-def _language(corpus: "Corpus", reading: dict[str, Any]) -> str:
-    """Return a line about the language of text that was recognised; empty for anything else."""
+@contextmanager
+def language_noted() -> Iterator[None]:
+    """Keep back the warning about a language, which `note_language` replaces."""
+    import warnings
+
+    from polyaurn.base.errors import LanguageWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LanguageWarning)
+        yield
+
+
+def note_language(corpus: "Corpus", path: Path, reading: dict[str, Any]) -> None:
+    """Say which language was recognised, where text was read and none was named."""
     from polyaurn.corpus.languages import AUTO, name_of
+    from polyaurn.corpus.readers import TEXT_FORMATS, recognise
 
     rules, asked = corpus.tokenization, reading["language"]
-    if rules is None or asked not in (None, AUTO) or reading.get("tokenization") is not None:
-        return ""
+    named = asked not in (None, AUTO) or reading.get("tokenization") is not None
+    if rules is None or named or (reading["format"] or recognise(path)) not in TEXT_FORMATS:
+        return
     if rules.language is None:
-        return (
+        note(
             "language: not recognised, or several; words and stop words are taken as in English "
             "(--language sets it)"
         )
-    return f"language: {name_of(rules.language)} (recognised; --language sets it)"
+    else:
+        note(f"language: {name_of(rules.language)} (recognised; --language sets it)")
 
 
 def size_of(path: Path) -> int | None:

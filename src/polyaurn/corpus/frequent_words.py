@@ -1,6 +1,6 @@
 """Frequent words of languages that share a script, by which they are told apart.
 
-About as many for each language, without accents that informal text leaves out where it matters.
+About as many for each language; of two that agree with a text equally well, the first is taken.
 Languages that are alone in their script need none.
 """
 

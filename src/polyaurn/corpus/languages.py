@@ -9,13 +9,15 @@ from typing import Any
 
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.frequent_words import FREQUENT
-from polyaurn.corpus.patterns import words_expression
+from polyaurn.corpus.patterns import WORDS, expression
 
 AUTO = "auto"  # until texts have been seen
+FOREIGN = "foreign"  # not English, or not only; which one is not known
 SAMPLE = 1_000  # documents from the beginning that are looked at
 _CHARACTERS = 2_000  # of each of them
 _LEAST_SHARE = 0.1  # of the words of a text that are frequent ones of its language
 _LEAST_WORDS = 5  # frequent ones that must have been seen
+_FEW_WORDS = 20  # too few to say that they are of no known language
 _LEAST_OF_SCRIPT = 0.5  # of the letters
 _LEAST_KANA = 0.05  # of Chinese characters and kana together, in Japanese
 _MOST_FOREIGN = 0.2  # of the documents, in a corpus of one language
@@ -51,6 +53,7 @@ _SCRIPTS = {  # one language each, as far as there are stop words or a segmenter
     "han": "\u3400-\u4dbf\u4e00-\u9fff",
 }
 _OF_SCRIPT = {code: re.compile(f"[{letters}]") for code, letters in _SCRIPTS.items()}
+_LATIN = re.compile("[A-Za-z0-9]")
 _LANGUAGES_WITH: dict[str, tuple[str, ...]] = {}
 for _code, _words in FREQUENT.items():
     for _word in _words.split():
@@ -88,7 +91,7 @@ def name_of(language: str | None) -> str:
 
 
 def recognise_language(texts: Iterable[str]) -> str | None:
-    """Return the code of the language of texts; None where it is not known, or texts are mixed.
+    """Return the code of the language of texts, None where little speaks for any, or `FOREIGN`.
 
     A script that belongs to one language decides. Otherwise the language is that whose frequent
     words are found most often, if most documents agree.
@@ -97,18 +100,18 @@ def recognise_language(texts: Iterable[str]) -> str | None:
     by_script = _by_script("".join(beginnings))
     if by_script is not None:
         return by_script
-    expression = re.compile(words_expression())
-    words = [expression.findall(text.lower()) for text in beginnings]
+    any_word = re.compile(expression(WORDS, single=True))
+    words = [any_word.findall(text.lower()) for text in beginnings]
     hits = [Counter(chain.from_iterable(map(_languages_with, found))) for found in words]
     total: Counter[str] = sum(hits, Counter())
-    if not total:
-        return None
-    best = min(total, key=lambda code: (-total[code], code))
-    if total[best] < max(_LEAST_WORDS, _LEAST_SHARE * sum(map(len, words))):
-        return None
+    best = max(FREQUENT, key=lambda code: total[code])  # of equal ones the first
+    n_words = sum(map(len, words))
+    if total[best] < max(_LEAST_WORDS, _LEAST_SHARE * n_words):
+        other_script = _LATIN.search("".join(beginnings)) is None
+        return FOREIGN if other_script and n_words > _FEW_WORDS else None
     clear = [found for found in hits if max(found.values(), default=0) > 1]
     foreign = sum(found[best] < max(found.values()) / 2 for found in clear)
-    return None if foreign > _MOST_FOREIGN * len(clear) else best
+    return FOREIGN if foreign > _MOST_FOREIGN * len(clear) else best
 
 
 def peek(texts: Iterable[str]) -> tuple[list[str], Iterable[str]]:

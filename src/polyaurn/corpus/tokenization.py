@@ -1,14 +1,16 @@
 """`Tokenization`: how text becomes words, kept with corpora and models."""
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from polyaurn.base.errors import InputError
+from polyaurn.base.errors import InputError, LanguageWarning
 from polyaurn.corpus.languages import (
     AUTO,
+    FOREIGN,
     check_language,
     is_language,
     name_of,
@@ -101,7 +103,15 @@ class Tokenization:
         if self.language != AUTO:
             return self, texts
         sample, documents = peek(texts)
-        return replace(self, language=recognise_language(sample)), documents
+        found = recognise_language(sample)
+        if found == FOREIGN:
+            warnings.warn(
+                "The texts are in several languages, or in one that is not recognised; words and "
+                "stop words are taken as in English. Set their language: language='de', or None.",
+                LanguageWarning,
+                stacklevel=4,
+            )
+        return replace(self, language=None if found == FOREIGN else found), documents
 
     def with_forms(self, vocabulary: Sequence[str]) -> "Tokenization":
         """Return the same rules with a vocabulary whose words are shown for their stems."""
