@@ -100,8 +100,10 @@ def test_leading_words_are_whole_and_no_stop_words(language):
     ],
 )
 def test_three_subjects_are_found(language, subjects):
-    lda = LDA(3, max_iter=300, random_state=3, verbose=False)
-    leading = lda.fit(texts_in(language)).topics(10)
+    lines = texts_in(language)  # eight on each subject
+    longer = [" ".join(lines[start + (i + j) % 8] for j in range(4))
+              for start in (0, 8, 16) for i in range(8)]  # fmt: skip
+    leading = LDA(3, max_iter=200, verbose=False).fit(longer).topics(10)
     assert [sum(word in topic for word in subjects) for topic in leading] == [1, 1, 1]
 
 
@@ -125,6 +127,7 @@ def test_little_text_is_of_no_language_and_cut_as_english():
     corpus = Corpus.from_texts(["red apple and a green leaf", "der Apfel"])
     assert corpus.tokenization.language is None
     assert corpus.vocab == ("apfel", "apple", "der", "green", "leaf", "red")
+    assert recognise_language(["a-b c-d a-e", "e-f a-h e-o"] * 9) is None  # Portuguese has them
     assert recognise_language([]) is None
     assert recognise_language(["", "12 3.4"]) is None
 

@@ -16,7 +16,8 @@ FOREIGN = "foreign"  # not English, or not only; which one is not known
 SAMPLE = 1_000  # documents from the beginning that are looked at
 _CHARACTERS = 2_000  # of each of them
 _LEAST_SHARE = 0.1  # of the words of a text that are frequent ones of its language
-_LEAST_WORDS = 5  # frequent ones that must have been seen
+_LEAST_WORDS = 5  # frequent ones that must have been seen,
+_LEAST_DIFFERENT = 4  # and how many different ones: letters of formulas are also words somewhere
 _FEW_WORDS = 20  # too few to say that they are of no known language
 _LEAST_OF_SCRIPT = 0.5  # of the letters
 _LEAST_KANA = 0.05  # of Chinese characters and kana together, in Japanese
@@ -105,8 +106,10 @@ def recognise_language(texts: Iterable[str]) -> str | None:
     hits = [Counter(chain.from_iterable(map(_languages_with, found))) for found in words]
     total: Counter[str] = sum(hits, Counter())
     best = max(FREQUENT, key=lambda code: total[code])  # of equal ones the first
+    different = sum(best in _languages_with(word) for word in set(chain.from_iterable(words)))
     n_words = sum(map(len, words))
-    if total[best] < max(_LEAST_WORDS, _LEAST_SHARE * n_words):
+    enough = total[best] >= max(_LEAST_WORDS, _LEAST_SHARE * n_words)
+    if not enough or different < _LEAST_DIFFERENT:
         other_script = _LATIN.search("".join(beginnings)) is None
         return FOREIGN if other_script and n_words > _FEW_WORDS else None
     clear = [found for found in hits if max(found.values(), default=0) > 1]
