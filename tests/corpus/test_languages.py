@@ -1,6 +1,9 @@
 """Languages of text: recognition, stop words, words of scripts without blanks, stems, lemmas."""
 
 import json
+import os
+import subprocess
+import sys
 import unicodedata
 from itertools import pairwise
 from pathlib import Path
@@ -253,6 +256,30 @@ def test_a_segmenter_that_is_missing_is_named(language, monkeypatch, tmp_path):
     assert Corpus.from_texts(by_blanks, tokenizer=str.split).n_words > 50
 
 
+def test_segmenters_write_nothing_and_say_nothing(tmp_path):
+    """In a process of its own, since packages do so when they are imported."""
+    for name in WITHOUT_BLANKS:
+        (tmp_path / f"{name}.txt").write_text("\n".join(texts_in(name)), encoding="utf-8")
+    (tmp_path / "home").mkdir()
+    program = """
+import sys, polyaurn
+for name in sys.argv[1:]:
+    print(polyaurn.read_corpus(name))
+"""
+    files = [str(tmp_path / f"{name}.txt") for name in WITHOUT_BLANKS]
+    home = {"HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path / "home")}
+    done = subprocess.run(
+        [sys.executable, "-c", program, *files],
+        env=os.environ | home | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert len(done.stdout.splitlines()) == 3
+    assert done.stderr == ""
+    assert list((tmp_path / "home").iterdir()) == []
+
+
 def test_a_language_without_a_segmenter_asks_for_a_tokenizer():
     lao = ["ທີມຊະນະການແຂ່ງຂັນ"]
     with pytest.raises(InputError, match=r"in Lao, .* no package is known here.* tokenizer"):
@@ -303,7 +330,7 @@ def test_stems_that_cannot_be_had(monkeypatch):
         Corpus.from_texts(["cats"], stem="porter")
     with pytest.raises(InputError, match="Got it for Chinese"):
         Corpus.from_texts(texts_in("zh"), stem=True)
-    monkeypatch.setitem(__import__("sys").modules, "snowballstemmer", None)
+    monkeypatch.setitem(sys.modules, "snowballstemmer", None)
     with pytest.raises(InputError, match=r"needs the package snowballstemmer.*\[languages\]"):
         Corpus.from_texts(["cats"], stem=True)
     assert stems.check_stem(False, "zh") is None

@@ -9,7 +9,7 @@ from typing import Any
 
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.languages import name_of
-from polyaurn.corpus.stop_words import in_usual_form
+from polyaurn.corpus.stop_words import in_usual_form, nothing_written
 
 PACKAGES = {"zh": "jieba", "ja": "janome", "th": "pythainlp", "lo": "", "km": "", "my": ""}
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
@@ -79,6 +79,7 @@ def _has_meaning(token: Any) -> bool:
 @cache
 def _thai() -> Callable[[str], Iterable[str]]:
     """Return PyThaiNLP's dictionary-based segmenter, whose dictionary comes with it."""
-    from pythainlp.tokenize import word_tokenize
+    with nothing_written():
+        from pythainlp.tokenize import word_tokenize
 
     return lambda text: word_tokenize(in_usual_form(text), engine="newmm", keep_whitespace=False)

@@ -1,6 +1,9 @@
 """Stop words by language: scikit-learn's for English, those of `stopwordsiso` for the others."""
 
+import os
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 
@@ -21,6 +24,7 @@ _MORE = {  # that the lists lack; Japanese and Chinese as the segmenters give th
     "知道 表示 认为 进行 通过 目前 其实 比较 今天 昨天 不会 不能 很多 一下 有点 真的 特别 "
     "需要 以前 起来",
 }
+_READ_ONLY = "PYTHAINLP_READ_ONLY"
 _BROKEN_AM, _AM = "\u0e4d\u0e32", "\u0e33"  # a Thai vowel in two characters, and in one
 
 
@@ -33,11 +37,25 @@ def stop_words_of(language: str | None) -> str | tuple[str, ...]:
 
     words = set(stopwordsiso.stopwords(str(language))) | set(_MORE.get(str(language), "").split())
     if language == "th" and find_spec("pythainlp") is not None:
-        from pythainlp.corpus import thai_stopwords
+        with nothing_written():
+            from pythainlp.corpus import thai_stopwords
 
-        words |= thai_stopwords()
+            words |= thai_stopwords()
     plain = {in_usual_form(word) for word in words if not any(map(str.isspace, word))}
     return tuple(sorted(word for word in plain if any(map(str.isalnum, word))))
+
+
+@contextmanager
+def nothing_written() -> Iterator[None]:
+    """Keep PyThaiNLP from making a folder in the user's home when it is imported."""
+    if any(name in os.environ for name in (_READ_ONLY, "PYTHAINLP_READ_MODE")):
+        yield
+        return
+    os.environ[_READ_ONLY] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_READ_ONLY]
 
 
 def in_usual_form(text: str) -> str:
