@@ -34,7 +34,7 @@ from polyaurn.corpus.readers import (
     reject_vocabulary,
     stream_texts,
 )
-from polyaurn.corpus.stems import Tally, shown_forms, stemmer_of
+from polyaurn.corpus.stems import Tally, shown_forms
 from polyaurn.corpus.text import count_words
 from polyaurn.corpus.text_files import Texts
 from polyaurn.corpus.tokenization import Tokenization
@@ -177,7 +177,7 @@ def _stream(
 
     def vocabulary() -> Sequence[str]:
         words = list(seen)
-        return shown_forms(words, stems, stemmer_of(rule.language)) if rule.stem else words
+        return shown_forms(words, stems, {}) if rule.stem else words
 
     return _count_pieces(documents, seen, stems, rule), vocabulary, rule
 

@@ -5,7 +5,8 @@ the same stem, a vocabulary of such forms says by itself which form belongs to a
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from polyaurn.base.errors import InputError
@@ -75,10 +76,15 @@ def stemming(
     return tokenizer
 
 
-def shown_forms(
-    words: Sequence[str], tally: Tally, stem: Callable[[str], str], known: Iterable[str] = ()
-) -> list[str]:
-    """Return stems, and runs of stems, as words: forms of a known vocabulary, or the commonest."""
+def shown_forms(words: Sequence[str], tally: Tally, known: Mapping[str, str]) -> list[str]:
+    """Return stems, and runs of stems, as words: their known forms, or the commonest."""
     shown = {s: min(seen, key=lambda form: (-seen[form], form)) for s, seen in tally.items()}
-    shown |= {stem(form): form for word in known for form in word.split(" ")}
+    shown |= known
     return [" ".join(shown.get(part, part) for part in word.split(" ")) for word in words]
+
+
+@lru_cache(maxsize=8)
+def forms_by_stem(vocabulary: tuple[str, ...], language: str | None) -> Mapping[str, str]:
+    """Return the words of a vocabulary, and of its n-grams, by their stems."""
+    stem = stemmer_of(language)
+    return {stem(form): form for word in vocabulary for form in word.split(" ")}

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tracked
-from polyaurn.corpus.stems import Tally, shown_forms, stemmer_of
+from polyaurn.corpus.stems import Tally, forms_by_stem, shown_forms
 from polyaurn.corpus.tokenization import Tokenization
 from polyaurn.corpus.vectorizer import preparation_of, vectorizer_of
 
@@ -45,7 +45,8 @@ def count_words(
         for stem, seen in tally.items():
             stems.setdefault(stem, Counter()).update(seen)
         return matrix, words
-    shown = shown_forms(words, tally, stemmer_of(tokenization.language), tokenization.forms)
+    known = forms_by_stem(tokenization.forms, tokenization.language)
+    shown = shown_forms(words, tally, known)
     order = sorted(range(len(shown)), key=shown.__getitem__)
     return matrix[:, order].tocsr(), [shown[v] for v in order]
 

@@ -58,7 +58,7 @@ class Tokenization:
         models that do not say it, is treated as English.
     stem : bool or "snowball"
         Whether words of one stem are counted as one.
-    forms : sequence of str
+    forms : tuple of str
         A vocabulary whose words stand for their stems.
     """
 
@@ -73,7 +73,7 @@ class Tokenization:
     trusted: bool = True
     language: str | None = None
     stem: bool | str | None = None
-    forms: Sequence[str] = field(default=(), compare=False, repr=False)
+    forms: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         language = check_language(self.language)
