@@ -126,6 +126,13 @@ def test_a_language_is_recognised_in_one_sentence(language):
     assert recognise_language([ONE_SENTENCE[language]] * 3 + ["", "42"]) == language
 
 
+def test_names_in_latin_letters_do_not_hide_a_script():
+    assert recognise_language(["用 TensorFlow 和 scikit-learn 训练神经网络和分类模型"]) == "zh"
+    assert recognise_language(
+        ["The letter α is the first of the Greek alphabet and β is next"]
+    ) == ("en")
+
+
 def test_little_text_is_of_no_language_and_cut_as_english():
     corpus = Corpus.from_texts(["red apple and a green leaf", "der Apfel"])
     assert corpus.tokenization.language is None

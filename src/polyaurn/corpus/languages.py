@@ -19,7 +19,7 @@ _LEAST_SHARE = 0.1  # of the words of a text that are frequent ones of its langu
 _LEAST_WORDS = 5  # frequent ones that must have been seen,
 _LEAST_DIFFERENT = 4  # and how many different ones: letters of formulas are also words somewhere
 _FEW_WORDS = 20  # too few to say that they are of no known language
-_LEAST_OF_SCRIPT = 0.5  # of the letters
+_LEAST_OF_SCRIPT = 0.3  # of the letters: those of other scripts may be names and formulas
 _LEAST_KANA = 0.05  # of Chinese characters and kana together, in Japanese
 _MOST_FOREIGN = 0.2  # of the documents, in a corpus of one language
 
