@@ -30,7 +30,8 @@ def chop(text):
 
 @pytest.mark.parametrize("text", [HINDI, THAI, ARABIC, HEBREW], ids=["hi", "th", "ar", "he"])
 def test_marks_stay_inside_words(text):
-    assert words_of(text) == sorted(unicodedata.normalize("NFC", word) for word in text.split())
+    whole = sorted(unicodedata.normalize("NFC", word) for word in text.split())
+    assert words_of(text, language=None) == whole  # Thai is not cut where there are no blanks
 
 
 def test_scikit_learns_pattern_tears_them_as_ever():

@@ -41,6 +41,10 @@ class SeedWarning(UserWarning):
     """Seed words, or words of an earlier model, that are not in the corpus."""
 
 
+class LanguageWarning(UserWarning):
+    """Texts in a language that is not recognised, or in several; they are cut as in English."""
+
+
 def first_line(error: Exception) -> str:
     """Return the first line of an error's message, or its type if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

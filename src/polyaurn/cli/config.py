@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
+
+if TYPE_CHECKING:
+    from polyaurn.corpus.tokenization import Tokenization
 
 NOT_KEPT = ("config", "out", "trace", "resume", "force", "json", "quiet")
 WHERE: dict[str, type] = {"text_column": str, "separator": str}  # text in a table
@@ -81,13 +84,15 @@ def read_config(path: Path, known: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def run_as_config(context: typer.Context) -> str:
+def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = None) -> str:
     """Return a command's options as TOML that repeats its run.
 
     Parameters
     ----------
     context : typer.Context
         Of the command, all options resolved.
+    tokenization : Tokenization, optional
+        How the text of its corpus was cut.
 
     Returns
     -------
@@ -104,7 +109,10 @@ def run_as_config(context: typer.Context) -> str:
     for name in _paths(context) & {name for name, v in values.items() if v is not None}:
         values[name] = Path(values[name])
     if (values["format"] or recognise(values["corpus"])) in TEXT_FORMATS:
-        plain = {"stop_words": "english", "ngrams": 1, "token_pattern": WORDS}
+        language = (tokenization and tokenization.language) or "none"
+        values["language"] = language
+        stop = "english" if language in ("none", "en") else "auto"
+        plain = {"stop_words": stop, "ngrams": 1, "token_pattern": WORDS}
         values |= {name: v for name, v in plain.items() if values[name] is None}
     for name in ("alpha", "beta", "stop_words"):
         values[name] = _number_or_file(values[name])
@@ -198,8 +206,10 @@ def _key(name: str) -> str:
 
 
 def _number_or_file(value: str | None) -> Any:
-    """Return a number as one, and the name of a file as an absolute path."""
-    if value in (None, "english", "none"):
+    """Return a number as one, the name of a language, and of a file its absolute path."""
+    from polyaurn.corpus.languages import AUTO, is_language
+
+    if value in (None, AUTO, "none") or is_language(str(value)):
         return value
     try:
         return float(value)

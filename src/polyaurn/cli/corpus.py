@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyaurn.cli.options import CorpusPath, Force, Json, Quiet, reads_corpus
-from polyaurn.cli.steps import note, print_json, read, reading_options, size_of
+from polyaurn.cli.steps import (
+    language_noted,
+    note,
+    note_language,
+    print_json,
+    read,
+    reading_options,
+    size_of,
+)
 from polyaurn.cli.tables import show_table
 
 if TYPE_CHECKING:
@@ -71,7 +79,8 @@ def import_(
     from polyaurn.training.progress import following
 
     check_out(out, force=force)
-    with following(f"reading {corpus.name or corpus}", size_of(corpus), show=not quiet):
+    reads = following(f"reading {corpus.name or corpus}", size_of(corpus), show=not quiet)
+    with reads, language_noted():
         documents = import_corpus(corpus, out, **reading_options(reading))
     if json:
         print_json(
@@ -83,4 +92,5 @@ def import_(
             }
         )
     elif not quiet:
+        note_language(documents, corpus, reading)
         note(f"{documents!r} written to {out}; train on it with: polyaurn train {out} --out MODEL")

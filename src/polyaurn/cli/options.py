@@ -39,7 +39,24 @@ MaxWords = Annotated[
 StopWords = Annotated[
     str | None,
     typer.Option(
-        help="Stop words of text: 'english' (default), 'none', or a file with one word per line.",
+        help="Stop words of text: those of its language (default), 'none', a language such as "
+        "'english', or a file with one word per line.",
+        rich_help_panel=_READING,
+    ),
+]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        help="Language of text, such as 'de' or 'german'; recognised by default. 'none' treats it "
+        "as English.",
+        rich_help_panel=_READING,
+    ),
+]
+Stem = Annotated[
+    bool,
+    typer.Option(
+        "--stem",
+        help="Count words of one stem as one, shown by the form seen most often.",
         rich_help_panel=_READING,
     ),
 ]
@@ -128,7 +145,9 @@ READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and defa
     "min_count": (MinCount, None),
     "max_doc_fraction": (MaxDocFraction, 1.0),
     "max_words": (MaxWords, None),
+    "language": (Language, None),
     "stop_words": (StopWords, None),
+    "stem": (Stem, False),
     "ngrams": (Ngrams, None),
     "token_pattern": (TokenPattern, None),
     "text_column": (TextColumn, None),

@@ -25,13 +25,44 @@ def read(path: Path, reading: dict[str, Any], *, quiet: bool, bars: bool | None 
     from polyaurn.training.progress import following
 
     show = not quiet if bars is None else bars
-    with following(f"reading {path.name or path}", size_of(path), show=show):
+    with following(f"reading {path.name or path}", size_of(path), show=show), language_noted():
         corpus = read_corpus(path, **reading_options(reading))
     if not quiet:
         note(f"{path}, read as {reading['format'] or recognise(path)}: {corpus!r}")
+        note_language(corpus, path, reading)
         if corpus.n_empty:
             note(f"Note: {corpus.note_of_empty_documents()}")
     return corpus
+
+
+@contextmanager
+def language_noted() -> Iterator[None]:
+    """Keep back the warning about a language, which `note_language` replaces."""
+    import warnings
+
+    from polyaurn.base.errors import LanguageWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LanguageWarning)
+        yield
+
+
+def note_language(corpus: "Corpus", path: Path, reading: dict[str, Any]) -> None:
+    """Say which language was recognised, where text was read and none was named."""
+    from polyaurn.corpus.languages import AUTO, name_of
+    from polyaurn.corpus.readers import TEXT_FORMATS, recognise
+
+    rules, asked = corpus.tokenization, reading["language"]
+    named = asked not in (None, AUTO) or reading.get("tokenization") is not None
+    if rules is None or named or (reading["format"] or recognise(path)) not in TEXT_FORMATS:
+        return
+    if rules.language is None:
+        note(
+            "language: not recognised, or several; words and stop words are taken as in English "
+            "(--language sets it)"
+        )
+    else:
+        note(f"language: {name_of(rules.language)} (recognised; --language sets it)")
 
 
 def size_of(path: Path) -> int | None:
@@ -54,8 +85,8 @@ def reading_options(reading: dict[str, Any]) -> dict[str, Any]:
             options[name] = int(options[name])
     options["ngram_range"] = _ngram_range(options.pop("ngrams"))
     whole = options.get("tokenization") is not None  # with these options in it
-    for name in ("stop_words", "token_pattern", "ngram_range"):
-        if whole or options.get(name) is None:
+    for name in ("stop_words", "token_pattern", "ngram_range", "language", "stem"):
+        if whole or options.get(name) in (None, False):
             options.pop(name, None)
     return options
 
@@ -192,8 +223,12 @@ def _cut_as_trained(model: "TopicModel", options: dict[str, Any]) -> "Tokenizati
     from polyaurn.corpus.tokenization import tokenization_for
 
     rules = model.tokenization or tokenization_for(model.vocab)
+    if options["language"] is not None:
+        rules = replace(rules, language=options["language"], stop_words="auto")
     if options["stop_words"] is not None:
         rules = replace(rules, stop_words=options["stop_words"])
+    if options["stem"]:
+        rules = replace(rules, stem=True)
     ngrams = _ngram_range(options["ngrams"])
     if ngrams is not None:
         rules = replace(rules, ngram_range=ngrams)

@@ -75,7 +75,7 @@ def train(
         quiet=quiet or json,
         bars=not quiet,
         resume=resume,
-        config=run_as_config(context),
+        config=run_as_config(context, documents.tokenization),
         **parameters,
     )
     _show(

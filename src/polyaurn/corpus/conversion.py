@@ -8,7 +8,7 @@ known, words are pruned and sorted, and the tokens are written again.
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from polyaurn.base.errors import InputError
 from polyaurn.base.events import report
 from polyaurn.corpus.arrays import sort_inside_documents
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.languages import SAMPLE
 from polyaurn.corpus.names import Numbered
 from polyaurn.corpus.pruning import check_pruning, document_frequency, words_to_keep
 from polyaurn.corpus.readers import (
@@ -33,6 +34,7 @@ from polyaurn.corpus.readers import (
     reject_vocabulary,
     stream_texts,
 )
+from polyaurn.corpus.stems import Tally, shown_forms
 from polyaurn.corpus.text import count_words
 from polyaurn.corpus.text_files import Texts
 from polyaurn.corpus.tokenization import Tokenization
@@ -116,8 +118,7 @@ def _import_in_pieces(
     on_piece: Callable[[int], None] | None,
 ) -> Corpus:
     """Convert a file of text or a UCI bag of words."""
-    pieces, vocabulary = _stream(path, format, reading, rule)
-    tokenization = rule if format in TEXT_FORMATS else None
+    pieces, vocabulary, tokenization = _stream(path, format, reading, rule)
     with tempfile.TemporaryFile(dir=target.parent) as tokens, UrnWriter(target) as writer:
         lengths, names, counts, frequency = _collect(path, pieces, tokens, on_piece)
         words = vocabulary()
@@ -146,7 +147,9 @@ def _import_in_pieces(
         writer.finish(
             [words[v] for v in order.tolist()], names or Numbered(len(lengths)), tokenization
         )
-    return replace(read_urn(target), tokenization=tokenization)  # with its tokenizer
+    corpus = read_urn(target)
+    rules = tokenization and tokenization.with_forms(corpus.vocab)
+    return replace(corpus, tokenization=rules)  # with its tokenizer
 
 
 def check_out(out: str | Path, *, force: bool = True) -> Path:
@@ -156,24 +159,42 @@ def check_out(out: str | Path, *, force: bool = True) -> Path:
 
 def _stream(
     path: Path, format: str, reading: dict[str, Any], rule: Tokenization
-) -> tuple[Iterator[Piece], Callable[[], Sequence[str]]]:
-    """Return the documents in pieces, and a function that returns the words once all are read."""
+) -> tuple[Iterator[Piece], Callable[[], Sequence[str]], Tokenization | None]:
+    """Return the documents in pieces, a function that returns the words once all are read, rules.
+
+    The rules are those of text, with its language.
+    """
     if format == "uci":
         reject_text_options(path, format, reading)
         words = uci_words(path, reading.get("vocabulary"))
-        return (Piece(*part, []) for part in stream_uci(path)), lambda: words
+        return (Piece(*part, []) for part in stream_uci(path)), lambda: words, None
     reject_vocabulary(path, format, reading.get("vocabulary"))
     columns = {name: reading[name] for name in TABLE_OPTIONS if name in reading}
     seen: dict[str, int] = {}
-    documents = stream_texts(path, format, **columns)
-    return _count_pieces(documents, seen, rule), lambda: list(seen)
+    stems: Tally = {}
+    first, documents = _beginning(stream_texts(path, format, **columns))
+    rule, _ = rule.settled(text for _, text in first)
+
+    def vocabulary() -> Sequence[str]:
+        words = list(seen)
+        return shown_forms(words, stems, {}) if rule.stem else words
+
+    return _count_pieces(documents, seen, stems, rule), vocabulary, rule
 
 
-def _count_pieces(documents: Texts, seen: dict[str, int], rule: Tokenization) -> Iterator[Piece]:
+def _beginning(documents: Texts) -> tuple[list[tuple[str | None, str]], Texts]:
+    """Return the first documents, and all of them."""
+    first = list(islice(documents, SAMPLE))
+    return first, chain(first, documents)
+
+
+def _count_pieces(
+    documents: Texts, seen: dict[str, int], stems: Tally, rule: Tokenization
+) -> Iterator[Piece]:
     """Count the words of texts; words not seen before get the next numbers."""
     while batch := list(islice(documents, DOCUMENTS_A_PIECE)):
         names = [" ".join(name.split()) for name, _ in batch if name is not None]
-        matrix, words = count_words((text for _, text in batch), rule, empty=True)
+        matrix, words = count_words((text for _, text in batch), rule, empty=True, stems=stems)
         new = np.array([seen.setdefault(w, len(seen)) for w in words], np.int32)
         word = np.repeat(new[matrix.indices] if len(new) else matrix.indices, matrix.data)
         lengths = np.asarray(matrix.sum(axis=1)).ravel().astype(np.int64)

@@ -85,12 +85,8 @@ class Corpus:
             names = tuple(" ".join(str(name).split()) for name in names)
             check_unicode(names, "'doc_names' parameter")
         doc_ptr.flags.writeable = word.flags.writeable = False
-        for name, value in (
-            ("doc_ptr", doc_ptr),
-            ("word", word),
-            ("vocab", vocab),
-            ("doc_names", names),
-        ):
+        checked = {"doc_ptr": doc_ptr, "word": word, "vocab": vocab, "doc_names": names}
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -102,12 +98,14 @@ class Corpus:
         min_count: int = 1,
         max_doc_fraction: float = 1.0,
         max_words: int | None = None,
-        stop_words: Any = "english",
+        stop_words: Any = "auto",
         ngram_range: tuple[int, int] = (1, 1),
         lowercase: bool = True,
         token_pattern: str = WORDS,
         tokenizer: Tokenizer | None = None,
         strip_accents: str | None = None,
+        language: str | None = "auto",
+        stem: bool | str | None = None,
     ) -> "Corpus":
         """Count the words of texts, which are brought to the Unicode form NFC first.
 
@@ -123,8 +121,9 @@ class Corpus:
             Drop words that occur in more than this share of the documents.
         max_words : int, optional
             Keep this many words, those of highest TF-IDF.
-        stop_words : "english", iterable of str, path of a file with one word per line, or None
-            Words to leave out; the default is scikit-learn's English list.
+        stop_words : "auto", iterable of str, path of a file with one word per line, or None
+            Words to leave out. "auto" takes those of the language (scikit-learn's for English),
+            "english" or another name those of that one.
         ngram_range : pair of int
             (1, 2) counts single words and pairs of neighbours.
         lowercase : bool
@@ -136,6 +135,12 @@ class Corpus:
             Splits a text into words, in place of `token_pattern`.
         strip_accents : {"ascii", "unicode"}, optional
             Fold accents.
+        language : str or None
+            An ISO 639-1 code or an English name, such as "de" or "german". "auto" recognises it in
+            the first thousand texts; where it cannot, and with None, text is cut as in English.
+            Chinese, Japanese and Thai need a segmenter: ``pip install 'polyaurn[languages]'``.
+        stem : bool or "snowball", optional
+            Count words of one stem as one, shown by the form seen most often.
 
         Returns
         -------
@@ -149,6 +154,8 @@ class Corpus:
             token_pattern=token_pattern,
             tokenizer=tokenizer,
             strip_accents=strip_accents,
+            language=language,
+            stem=stem,
         )
         corpus = cls.cut(texts, tokenization, doc_names=doc_names)
         return corpus.prune(
@@ -175,9 +182,10 @@ class Corpus:
         Corpus
             With a vocabulary in alphabetical order.
         """
-        matrix, words = count_words(texts, tokenization)
+        rules, documents = tokenization.settled(texts)
+        matrix, words = count_words(documents, rules)
         names = doc_names if len(doc_names) else index_names(texts)
-        return cls.from_matrix(matrix, words, doc_names=names, tokenization=tokenization)
+        return cls.from_matrix(matrix, words, doc_names=names, tokenization=rules.with_forms(words))
 
     @classmethod
     def from_tokens(
@@ -341,9 +349,10 @@ class Corpus:
 
     def __repr__(self) -> str:
         empty = f" ({self.n_empty:,} empty)" if self.n_empty else ""
+        spoken = self.tokenization.spoken if self.tokenization else ""
         return (
             f"Corpus({self.n_documents:,} documents{empty}, {self.n_words:,} words, "
-            f"{self.n_tokens:,} tokens)"
+            f"{self.n_tokens:,} tokens{spoken})"
         )
 
     def to_matrix(self) -> sp.csr_matrix:

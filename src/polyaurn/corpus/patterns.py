@@ -32,9 +32,11 @@ def check_pattern(token_pattern: Any) -> None:
         ) from None
 
 
-def expression(token_pattern: str) -> str:
-    """Return the regular expression of a word."""
-    return words_expression() if token_pattern == WORDS else token_pattern
+def expression(token_pattern: str, *, single: bool = False) -> str:
+    """Return the regular expression of a word; with `single`, one letter may be one."""
+    if token_pattern != WORDS:
+        return token_pattern
+    return words_expression().removesuffix("+") + "*" if single else words_expression()
 
 
 @cache

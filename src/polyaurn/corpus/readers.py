@@ -10,6 +10,7 @@ from polyaurn.base.checks import check_one_of, check_path, wrong
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.json_lines import are_json_lines, read_json_lines
+from polyaurn.corpus.languages import AUTO
 from polyaurn.corpus.matrix_market import read_matrix_market
 from polyaurn.corpus.pairs import read_pairs
 from polyaurn.corpus.pruning import check_pruning
@@ -29,6 +30,8 @@ TEXT_OPTIONS = (
     "token_pattern",
     "tokenizer",
     "strip_accents",
+    "language",
+    "stem",
 )
 TABLE_OPTIONS = ("encoding", "text_column", "name_column", "separator")
 TABLE_FORMATS = ("table", "parquet", "jsonl")  # text in a column, beside others
@@ -291,7 +294,7 @@ def check_text_options(options: dict[str, Any], tokenization: Any = None) -> Tok
                 f"{', '.join(TEXT_OPTIONS)}."
             )
     if tokenization is None:
-        return Tokenization(**options)
+        return Tokenization(**({"language": AUTO} | options))
     if not isinstance(tokenization, Tokenization):
         raise wrong("tokenization", "a Tokenization, such as model.tokenization", tokenization)
     if options:

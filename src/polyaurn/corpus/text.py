@@ -1,6 +1,6 @@
 """Texts, and lists of tokens, to counts of words."""
 
-import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sized
 from typing import Any
 
@@ -9,38 +9,46 @@ import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tracked
-from polyaurn.corpus.patterns import expression
+from polyaurn.corpus.stems import Tally, forms_by_stem, shown_forms
 from polyaurn.corpus.tokenization import Tokenization
+from polyaurn.corpus.vectorizer import preparation_of, vectorizer_of
 
 Counts = tuple[sp.csr_matrix, list[str]]  # documents by words, and the words
 
 
-def count_words(texts: Iterable[str], tokenization: Tokenization, *, empty: bool = False) -> Counts:
+def count_words(
+    texts: Iterable[str],
+    tokenization: Tokenization,
+    *,
+    empty: bool = False,
+    stems: Tally | None = None,
+) -> Counts:
     """Count the words of texts with scikit-learn's CountVectorizer.
 
     Return a CSR matrix, documents by words, and the words in alphabetical order. With `empty`, it
-    is no error if no text has any word.
+    is no error if no text has any word. With `stems`, stemmed words are left as they are, and
+    their forms are added to it.
     """
-    from sklearn.feature_extraction.text import CountVectorizer
-
     if isinstance(texts, str):
         raise InputError(
             "The 'texts' parameter must be several strings, one for each document. Got a single "
             "string instead; put it in a list, or use polyaurn.read_corpus for a file."
         )
     tokenization.check_usable()
-    stop, form, tokenizer = (
-        tokenization.stop_words, tokenization.normalization, tokenization.tokenizer,
-    )  # fmt: skip
-    vectorizer = CountVectorizer(
-        stop_words=[_in_form(word, form) for word in stop] if isinstance(stop, tuple) else stop,
-        ngram_range=tokenization.ngram_range,
-        lowercase=tokenization.lowercase,
-        token_pattern=None if tokenizer else expression(tokenization.token_pattern),
-        tokenizer=tokenizer,
-        strip_accents=tokenization.strip_accents,
-    )
-    return _count(vectorizer, (_in_form(text, form) for text in _strings(texts)), empty)
+    tally: Tally = {}
+    prepared = preparation_of(tokenization)
+    vectorizer = vectorizer_of(tokenization, tally)
+    matrix, words = _count(vectorizer, map(prepared, _strings(texts)), empty)
+    if not tokenization.stem:
+        return matrix, words
+    if stems is not None:
+        for stem, seen in tally.items():
+            stems.setdefault(stem, Counter()).update(seen)
+        return matrix, words
+    known = forms_by_stem(tokenization.forms, tokenization.language)
+    shown = shown_forms(words, tally, known)
+    order = sorted(range(len(shown)), key=shown.__getitem__)
+    return matrix[:, order].tocsr(), [shown[v] for v in order]
 
 
 def count_tokens(documents: Iterable[Iterable[str]], *, empty: bool = False) -> Counts:
@@ -82,13 +90,6 @@ def _count(vectorizer: Any, documents: Iterable[Any], empty: bool) -> Counts:
 
 def _same(document: Iterable[str]) -> Iterable[str]:
     return document
-
-
-def _in_form(text: str, form: Any) -> str:
-    """Return a text in a Unicode form; None leaves it as it is."""
-    if form is None or text.isascii() or unicodedata.is_normalized(form, text):
-        return text
-    return unicodedata.normalize(form, text)
 
 
 def _strings(texts: Iterable[Any]) -> Iterable[str]:

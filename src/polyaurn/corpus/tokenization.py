@@ -1,13 +1,26 @@
 """`Tokenization`: how text becomes words, kept with corpora and models."""
 
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from polyaurn.base.errors import InputError
+from polyaurn.base.errors import InputError, LanguageWarning
+from polyaurn.corpus.languages import (
+    AUTO,
+    FOREIGN,
+    check_language,
+    is_language,
+    name_of,
+    peek,
+    recognise_language,
+)
 from polyaurn.corpus.patterns import LETTERS, WORDS, check_pattern, has_marks, is_bounded
+from polyaurn.corpus.segmenters import check_segmenter
+from polyaurn.corpus.stems import SNOWBALL, check_stem
+from polyaurn.corpus.stop_words import ENGLISH, stop_words_of
 
 Tokenizer = Callable[[str], Iterable[str]]
 TOKEN_LISTS = "lists of tokens"  # in place of a tokenizer's name
@@ -21,8 +34,8 @@ class Tokenization:
 
     Parameters
     ----------
-    stop_words : "english", tuple of str, or None
-        Words that are left out.
+    stop_words : "auto", "english", tuple of str, or None
+        Words that are left out; "auto" takes those of the language.
     ngram_range : pair of int
         Least and greatest number of neighbouring words that are counted together.
     lowercase : bool
@@ -40,9 +53,16 @@ class Tokenization:
         could not be saved.
     trusted : bool
         False where the pattern came in a file and might never end; it is then not run.
+    language : str or None
+        Of the text: an ISO 639-1 code, an English name, or "auto" until `settled`. None, also of
+        models that do not say it, is treated as English.
+    stem : bool or "snowball"
+        Whether words of one stem are counted as one.
+    forms : tuple of str
+        A vocabulary whose words stand for their stems.
     """
 
-    stop_words: str | tuple[str, ...] | None = "english"
+    stop_words: str | tuple[str, ...] | None = AUTO
     ngram_range: tuple[int, int] = (1, 1)
     lowercase: bool = True
     token_pattern: str = WORDS
@@ -51,10 +71,15 @@ class Tokenization:
     tokenizer: Tokenizer | None = None
     tokenizer_name: str = ""
     trusted: bool = True
+    language: str | None = None
+    stem: bool | str | None = None
+    forms: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        words = stop_list(self.stop_words)
-        object.__setattr__(self, "stop_words", words)
+        language = check_language(self.language)
+        object.__setattr__(self, "language", language)
+        object.__setattr__(self, "stem", check_stem(self.stem, language))
+        object.__setattr__(self, "stop_words", stop_list(self.stop_words, language))
         object.__setattr__(self, "ngram_range", _check_ngrams(self.ngram_range))
         check_pattern(self.token_pattern)
         if self.tokenizer is not None:
@@ -64,6 +89,33 @@ class Tokenization:
                     f"Got {type(self.tokenizer).__name__} instead."
                 )
             object.__setattr__(self, "tokenizer_name", _name_of(self.tokenizer))
+
+    @property
+    def spoken(self) -> str:
+        """The language, for the end of a list, where it is another one than English."""
+        return "" if self.language in (None, "en", AUTO) else f", {name_of(self.language)}"
+
+    def settled(self, texts: Iterable[str]) -> tuple["Tokenization", Iterable[str]]:
+        """Return the same rules with the language of texts, if it is to be recognised, and texts.
+
+        An iterator of texts is consumed by this; the texts that are returned are all of them.
+        """
+        if self.language != AUTO:
+            return self, texts
+        sample, documents = peek(texts)
+        found = recognise_language(sample)
+        if found == FOREIGN:
+            warnings.warn(
+                "The texts are in several languages, or in one that is not recognised; words and "
+                "stop words are taken as in English. Set their language: language='de', or None.",
+                LanguageWarning,
+                stacklevel=4,
+            )
+        return replace(self, language=None if found == FOREIGN else found), documents
+
+    def with_forms(self, vocabulary: Sequence[str]) -> "Tokenization":
+        """Return the same rules with a vocabulary whose words are shown for their stems."""
+        return replace(self, forms=tuple(vocabulary)) if self.stem else self
 
     def with_tokenizer(self, tokenizer: Tokenizer) -> "Tokenization":
         """Return the same rules with a function that splits a text into words."""
@@ -86,6 +138,8 @@ class Tokenization:
                 f"Text cannot be cut as in training: it {how}{name}. {also} tokenizer: "
                 "polyaurn.load(folder, tokenizer=...), or model.with_tokenizer(...)."
             )
+        if self.tokenizer is None:
+            check_segmenter(self.language)
         if not self.trusted and self.tokenizer is None:
             raise InputError(
                 f"The token pattern {self.token_pattern!r:.100} came with a file, and might never "
@@ -104,6 +158,8 @@ class Tokenization:
             "strip_accents": self.strip_accents,
             "normalization": self.normalization,
             "tokenizer": self.tokenizer_name or None,
+            "language": self.language,
+            "stem": self.stem,
         }
 
     def __getstate__(self) -> dict[str, Any]:
@@ -130,6 +186,8 @@ def tokenization_of(stated: Any) -> Tokenization:
             and isinstance(stated["token_pattern"], str)
             and len(stated["token_pattern"]) <= _MOST_PATTERN
             and (name is None or isinstance(name, str))
+            and stated.get("language") != AUTO
+            and stated.get("stem") in (None, SNOWBALL)
         )
         if not fine:
             raise InputError("The tokenization has values of a wrong kind.")
@@ -142,6 +200,8 @@ def tokenization_of(stated: Any) -> Tokenization:
             normalization=form,
             tokenizer_name=name or "",
             trusted=is_bounded(stated["token_pattern"]),
+            language=stated.get("language"),
+            stem=stated.get("stem"),
         )
     except (KeyError, TypeError):
         raise InputError("The tokenization is not complete.") from None
@@ -164,28 +224,33 @@ def tokenization_for(vocab: tuple[str, ...]) -> Tokenization:
     )
 
 
-def stop_list(stop_words: Any) -> Any:
-    """Return "english", a tuple of words, or None.
+def stop_list(stop_words: Any, language: str | None = None) -> Any:
+    """Return "english", a tuple of words, None, or "auto" as long as the language is not known.
 
-    A string other than "english" and "none" is the path of a file with one word per line.
+    A string is the name of a language, or the path of a file with one word per line.
     """
-    if stop_words is None or (isinstance(stop_words, str) and stop_words in ("none", "english")):
+    if stop_words is None or (isinstance(stop_words, str) and stop_words in ("none", ENGLISH)):
         return None if stop_words == "none" else stop_words
+    if isinstance(stop_words, str) and stop_words == AUTO:
+        return AUTO if language == AUTO else stop_words_of(language)
+    if isinstance(stop_words, str) and is_language(stop_words):
+        return stop_words_of(check_language(stop_words))
     if isinstance(stop_words, str | Path):
         try:
             text = Path(stop_words).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(
-                "The 'stop_words' parameter must be 'english', 'none', a list of words or a "
-                f"UTF-8 file with one word per line. Got {str(stop_words)!r}, which cannot be read "
+                "The 'stop_words' parameter must be 'auto', 'none', a language such as 'english', "
+                "a list of words or a UTF-8 file with one word per line. Got "
+                f"{str(stop_words)!r}, which cannot be read "
                 f"({getattr(error, 'strerror', None) or 'not UTF-8'}); check the path."
             ) from None
         return tuple(line.strip() for line in text.splitlines() if line.strip())
     words = tuple(stop_words) if isinstance(stop_words, Iterable) else (None,)
     if not _all_strings(words):
         raise InputError(
-            "The 'stop_words' parameter must be 'english', 'none', a list of words or a file. Got "
-            f"{stop_words!r:.60} instead."
+            "The 'stop_words' parameter must be 'auto', 'none', a language such as 'english', "
+            f"a list of words or a file. Got {stop_words!r:.60} instead."
         )
     return words
 

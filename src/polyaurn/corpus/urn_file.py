@@ -120,11 +120,12 @@ def read_urn(path: Path) -> Corpus:
         at += header["vocabulary_bytes"]
         names = _split(mapped[at : at + header["name_bytes"]])
         at += header["name_bytes"]
-        rules = mapped[at : at + header["tokenization_bytes"]]
-        tokenization = tokenization_of(json.loads(rules)) if rules else None
+        stated = mapped[at : at + header["tokenization_bytes"]]
+        tokenization = tokenization_of(json.loads(stated)) if stated else None
         if len(vocab) != header["words"]:
             raise InputError(f"{len(vocab):,} words where {header['words']:,} are promised")
-        return Corpus(doc_ptr, word, tuple(vocab), names, tokenization)
+        rules = tokenization and tokenization.with_forms(vocab)
+        return Corpus(doc_ptr, word, tuple(vocab), names, rules)
     except (InputError, ValueError, RecursionError) as error:
         raise InputError(
             f"The file '{path}' must be a corpus that 'polyaurn import' wrote. It is damaged "

@@ -96,6 +96,7 @@ def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) 
     counts = _counts(arrays, "topic_word_counts", "the counts of topics", K, V)
     if D and not _belong_together(counts, z, facts):
         raise Damaged("its files do not belong together: sizes of topics differ")
+    rules = given_rules(stored_rules(folder, header), vocab, tokenizer, token_pattern)
     return TopicModel(
         topic_word_counts=counts,
         doc_topic_counts=doc_topic_matrix(doc_ptr, z, K),
@@ -105,7 +106,7 @@ def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) 
         priors=priors,
         trace=_trace(folder, header),
         parameters=facts,
-        tokenization=given_rules(stored_rules(folder, header), vocab, tokenizer, token_pattern),
+        tokenization=rules and rules.with_forms(vocab),
     )
 
 

@@ -1,0 +1,142 @@
+"""Languages of text: their names, and how one is recognised by script and frequent words."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from difflib import get_close_matches
+from itertools import chain, islice
+from typing import Any
+
+from polyaurn.base.errors import InputError
+from polyaurn.corpus.frequent_words import FREQUENT
+from polyaurn.corpus.patterns import WORDS, expression
+
+AUTO = "auto"  # until texts have been seen
+FOREIGN = "foreign"  # not English, or not only; which one is not known
+SAMPLE = 1_000  # documents from the beginning that are looked at
+_CHARACTERS = 2_000  # of each of them
+_LEAST_SHARE = 0.1  # of the words of a text that are frequent ones of its language
+_LEAST_WORDS = 5  # frequent ones that must have been seen,
+_LEAST_DIFFERENT = 4  # and how many different ones: letters of formulas are also words somewhere
+_FEW_WORDS = 20  # too few to say that they are of no known language
+_LEAST_OF_SCRIPT = 0.3  # of the letters: those of other scripts may be names and formulas
+_LEAST_KANA = 0.05  # of Chinese characters and kana together, in Japanese
+_MOST_FOREIGN = 0.2  # of the documents, in a corpus of one language
+
+LANGUAGES = {
+    "af": "Afrikaans", "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "br": "Breton",
+    "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek",
+    "en": "English", "eo": "Esperanto", "es": "Spanish", "et": "Estonian", "eu": "Basque",
+    "fa": "Persian", "fi": "Finnish", "fr": "French", "ga": "Irish", "gl": "Galician",
+    "gu": "Gujarati", "ha": "Hausa", "he": "Hebrew", "hi": "Hindi", "hr": "Croatian",
+    "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian", "it": "Italian", "ja": "Japanese",
+    "km": "Khmer", "ko": "Korean", "ku": "Kurdish", "la": "Latin", "lo": "Lao",
+    "lt": "Lithuanian", "lv": "Latvian", "mr": "Marathi", "ms": "Malay", "my": "Burmese",
+    "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
+    "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "so": "Somali", "st": "Sesotho",
+    "sv": "Swedish", "sw": "Swahili", "th": "Thai", "tl": "Tagalog", "tr": "Turkish",
+    "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "yo": "Yoruba", "zh": "Chinese",
+    "zu": "Zulu",
+}  # fmt: skip
+_CODES = {name.lower(): code for code, name in LANGUAGES.items()}
+_SCRIPTS = {  # one language each, as far as there are stop words or a segmenter
+    "el": "\u0370-\u03ff\u1f00-\u1fff",
+    "hy": "\u0530-\u058f",
+    "he": "\u0590-\u05ff",
+    "bn": "\u0980-\u09ff",
+    "gu": "\u0a80-\u0aff",
+    "th": "\u0e00-\u0e7f",
+    "lo": "\u0e80-\u0eff",
+    "my": "\u1000-\u109f",
+    "km": "\u1780-\u17ff",
+    "ko": "\u1100-\u11ff\uac00-\ud7a3",
+    "kana": "\u3041-\u30ff",
+    "han": "\u3400-\u4dbf\u4e00-\u9fff",
+}
+_OF_SCRIPT = {code: re.compile(f"[{letters}]") for code, letters in _SCRIPTS.items()}
+_LATIN = re.compile("[A-Za-z0-9]")
+_LANGUAGES_WITH: dict[str, tuple[str, ...]] = {}
+for _code, _words in FREQUENT.items():
+    for _word in _words.split():
+        _LANGUAGES_WITH[_word] = (*_LANGUAGES_WITH.get(_word, ()), _code)
+
+
+def check_language(language: Any) -> str | None:
+    """Return the ISO 639-1 code of a language, `AUTO`, or None; it may be named in English."""
+    if language is None:
+        return None
+    if isinstance(language, str):
+        plain = language.strip().lower()
+        if plain in LANGUAGES or plain == AUTO:
+            return plain
+        if plain in _CODES:
+            return _CODES[plain]
+        if plain == "none":
+            return None
+    near = get_close_matches(str(language).lower(), sorted(_CODES), n=1)
+    hint = f"'{near[0]}' is the nearest" if near else "'auto' recognises it, and 'none' does not"
+    raise InputError(
+        "The 'language' parameter must be 'auto', 'none', or a language by its English name or "
+        f"ISO 639-1 code, such as 'german' or 'de'. Got {language!r:.60} instead; {hint}."
+    )
+
+
+def is_language(name: str) -> bool:
+    """Return whether a string is the English name or the code of a language."""
+    return name.lower() in LANGUAGES or name.lower() in _CODES
+
+
+def name_of(language: str | None) -> str:
+    """Return the English name of a language."""
+    return "unknown" if language is None else LANGUAGES[language]
+
+
+def recognise_language(texts: Iterable[str]) -> str | None:
+    """Return the code of the language of texts, None where little speaks for any, or `FOREIGN`.
+
+    A script that belongs to one language decides. Otherwise the language is that whose frequent
+    words are found most often, if most documents agree.
+    """
+    beginnings = [text[:_CHARACTERS] for text in islice(texts, SAMPLE)]
+    by_script = _by_script("".join(beginnings))
+    if by_script is not None:
+        return by_script
+    any_word = re.compile(expression(WORDS, single=True))
+    words = [any_word.findall(text.lower()) for text in beginnings]
+    hits = [Counter(chain.from_iterable(map(_languages_with, found))) for found in words]
+    total: Counter[str] = sum(hits, Counter())
+    best = max(FREQUENT, key=lambda code: total[code])  # of equal ones the first
+    different = sum(best in _languages_with(word) for word in set(chain.from_iterable(words)))
+    n_words = sum(map(len, words))
+    enough = total[best] >= max(_LEAST_WORDS, _LEAST_SHARE * n_words)
+    if not enough or different < _LEAST_DIFFERENT:
+        other_script = _LATIN.search("".join(beginnings)) is None
+        return FOREIGN if other_script and n_words > _FEW_WORDS else None
+    clear = [found for found in hits if max(found.values(), default=0) > 1]
+    foreign = sum(found[best] < max(found.values()) / 2 for found in clear)
+    return FOREIGN if foreign > _MOST_FOREIGN * len(clear) else best
+
+
+def peek(texts: Iterable[str]) -> tuple[list[str], Iterable[str]]:
+    """Return the documents by which a language is recognised, and all documents."""
+    remaining = iter(texts)
+    sample = list(islice(remaining, SAMPLE))
+    documents = chain(sample, remaining) if remaining is texts else texts
+    return [text for text in sample if isinstance(text, str)], documents
+
+
+def _languages_with(word: str) -> tuple[str, ...]:
+    return _LANGUAGES_WITH.get(word, ())
+
+
+def _by_script(text: str) -> str | None:
+    """Return the language to which the script of most letters belongs, if it is the only one."""
+    if text.isascii():
+        return None
+    letters = sum(map(str.isalpha, text))
+    found = {code: len(script.findall(text)) for code, script in _OF_SCRIPT.items()}
+    kana = found.pop("kana")
+    east = found.pop("han") + kana
+    found["ja" if kana > _LEAST_KANA * east else "zh"] = east
+    best = min(found, key=lambda code: (-found[code], code))
+    return best if found[best] > _LEAST_OF_SCRIPT * letters else None

@@ -1,0 +1,85 @@
+"""Words of languages written without blanks, cut by a package for the language."""
+
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from polyaurn.base.errors import InputError
+from polyaurn.corpus.languages import name_of
+from polyaurn.corpus.stop_words import in_usual_form, nothing_written
+
+PACKAGES = {"zh": "jieba", "ja": "janome", "th": "pythainlp", "lo": "", "km": "", "my": ""}
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_WITHOUT_MEANING = {"非自立", "代名詞", "数", "接尾", "特殊", "接続詞的", "引用文字列"}
+
+
+def check_segmenter(language: str | None) -> None:
+    """Raise an error if a language needs a segmenter that is not installed."""
+    package = PACKAGES.get(str(language))
+    if package is None or (package and find_spec(package)):
+        return
+    install = (
+        f"needs the package {package}. Install it with: pip install 'polyaurn[languages]'; or give"
+        if package
+        else "no package is known here for. Give"
+    )
+    raise InputError(
+        f"The text is in {name_of(language)}, which has no blanks between words, and cutting it "
+        f"{install} a tokenizer in Python (tokenizer=...), or text with blanks between words and "
+        "--language none (language=None)."
+    )
+
+
+def spaced(language: str | None) -> Callable[[str], str] | None:
+    """Return a function that puts blanks between the words of a text; None if it has them."""
+    if language not in PACKAGES:
+        return None
+    check_segmenter(language)
+    cut = {"zh": _chinese, "ja": _japanese, "th": _thai}[str(language)]()
+    return lambda text: " ".join(cut(text))
+
+
+@cache
+def _chinese() -> Callable[[str], Iterable[str]]:
+    """Return jieba's segmenter, made here: its own would read a cache from a shared folder."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its import, which is older than Python 3.12
+        import jieba
+
+        tokenizer = jieba.Tokenizer()
+        tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return tokenizer.cut  # type: ignore[no-any-return]
+
+
+@cache
+def _japanese() -> Callable[[str], Iterable[str]]:
+    """Return Janome's analyser; nouns, verbs and adjectives are kept, in dictionary forms."""
+    from janome.tokenizer import Tokenizer
+
+    tokenize = Tokenizer().tokenize
+    return lambda text: [_dictionary_form(t) for t in tokenize(text) if _has_meaning(t)]
+
+
+def _dictionary_form(token: Any) -> str:
+    form = token.surface if token.base_form == "*" else token.base_form
+    return str(form)
+
+
+def _has_meaning(token: Any) -> bool:
+    """Return whether a Japanese token is a content word, of more than a single kana or letter."""
+    kind, detail, *_ = token.part_of_speech.split(",")
+    whole = len(token.surface) > 1 or (kind == "名詞" and _HAN.match(token.surface))
+    return bool(whole) and kind in ("名詞", "動詞", "形容詞") and detail not in _WITHOUT_MEANING
+
+
+@cache
+def _thai() -> Callable[[str], Iterable[str]]:
+    """Return PyThaiNLP's dictionary-based segmenter, whose dictionary comes with it."""
+    with nothing_written():
+        from pythainlp.tokenize import word_tokenize
+
+    return lambda text: word_tokenize(in_usual_form(text), engine="newmm", keep_whitespace=False)
