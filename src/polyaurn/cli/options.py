@@ -113,6 +113,13 @@ Transpose = Annotated[
     ),
 ]
 Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for each topic.")]
+Order = Annotated[
+    str,
+    typer.Option(
+        help="Order of words: 'relevance' (those that set the topic apart) or 'frequency'.",
+        autocompletion=lambda: ["relevance", "frequency"],
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for machines.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file.")]
