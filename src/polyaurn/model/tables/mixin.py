@@ -8,6 +8,7 @@ from polyaurn.base.errors import InputError
 from polyaurn.model.data import ModelData
 from polyaurn.model.labels import Labels, label_topics
 from polyaurn.model.leading_words import BY_RELEVANCE, RELEVANCE
+from polyaurn.model.snippets import LENGTH
 from polyaurn.model.tables.documents import (
     document_info,
     representative_documents,
@@ -167,7 +168,13 @@ class Tables(Generic[M]):
         return frame(document_info(self._fitted()), as_frame=as_frame)
 
     def representative_documents(
-        self, topic: int, n: int = 5, *, texts: Any = None, as_frame: bool = True
+        self,
+        topic: int,
+        n: int = 5,
+        *,
+        texts: Any = None,
+        snippet: int = LENGTH,
+        as_frame: bool = True,
     ) -> Any:
         """Return a table of the documents with the largest shares of a topic.
 
@@ -179,6 +186,8 @@ class Tables(Generic[M]):
             How many documents at most, only those with tokens of the topic.
         texts : sequence of str, optional
             The documents' texts, to show them.
+        snippet : int
+            Characters of a snippet, at least 20.
         as_frame : bool
             Return a DataFrame, or a dict of columns.
 
@@ -186,9 +195,11 @@ class Tables(Generic[M]):
         -------
         DataFrame or dict
             ``number`` (place in the corpus, from 0), ``document`` (name), ``share`` in decreasing
-            order, ``tokens`` of the topic, ``length``, and ``text`` if given.
+            order, ``tokens`` of the topic, ``length``, and if texts are given ``text`` and
+            ``snippet``, the part of it in which the topic's leading words are densest.
         """
-        return frame(representative_documents(self._fitted(), topic, n, texts), as_frame=as_frame)
+        table = representative_documents(self._fitted(), topic, n, texts, snippet)
+        return frame(table, as_frame=as_frame)
 
     def similar_documents(
         self,
