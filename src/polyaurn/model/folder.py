@@ -132,7 +132,8 @@ def keep_labels(model: M, path: Path) -> M:
     except Damaged:
         return model
     before, now = (_run(f) for f in (facts, model.parameters))
-    if not before or any(before[name] != now[name] for name in before.keys() & now.keys()):
+    both = before.keys() & now.keys()
+    if not both or any(before[name] != now[name] for name in both):
         return model
     kept = {name: value for name, value in (facts or {}).items() if name in OF_LABELS}
     return replace(model, parameters=model.parameters | kept)
