@@ -95,6 +95,17 @@ def test_labels_are_kept_for_the_same_run_only(trained, saved):
     assert "labels" not in keep_labels(longer, saved / "none").parameters
 
 
+def test_labels_of_a_stranger(trained):
+    """Whatever a header says, it is no obstacle to labels."""
+    for odd in ({"labels": {"0": "x"}}, {"labels": [1, None, [], {}], "label_requests": "x"},
+                {"label_requests": [3, {}, {"topic": "x"}, {"topic": True}]}):  # fmt: skip
+        model = replace(trained.model_, parameters=trained.model_.parameters | odd)
+        assert len(set(model.topic_info(as_frame=False)["label"])) == 4
+        named = model.label_topics({2: "Two"})
+        assert named.parameters["labels"] == [None, None, "Two", None]
+        assert "label_requests" not in named.parameters
+
+
 def test_columns_are_unique_and_have_their_number():
     assert column_names(3, [None, "A", "A"]) == ["topic_0", "topic_1: A", "topic_2: A"]
 

@@ -40,6 +40,15 @@ def test_scripts_without_blanks():
     assert "月球轨道" in snippet(f"{dull}月球轨道上的火箭。{dull}", ["月球", "轨道"], 40)
 
 
+def test_one_word_again_and_again_does_not_win():
+    text = f"{DULL}{'moon ' * 12}. {DULL}{BEST} {DULL}"
+    assert BEST in snippet(text, WORDS, 100)
+
+
+def test_a_word_longer_than_the_window():
+    assert snippet(DULL + "x" * 300 + " moon " + DULL, ["x" * 300, "moon"], 60)
+
+
 def test_words_are_no_patterns():
     assert "c++ (new)" in snippet(DULL + "c++ (new) " + DULL, ["c++", "(new)"], 60)
 

@@ -18,6 +18,7 @@ from polyaurn.model.labels import (
     check_label,
     distinct_label,
     given_labels,
+    own_words_first,
     same_label,
     with_labels,
 )
@@ -126,10 +127,12 @@ def ask_for_labels(
     `taken` are labels of other topics. A topic that gets no label has a sentence instead.
     """
     found, others, in_a_row = Answers(), list(taken), 0
+    telling = own_words_first([question.words for question in questions])
+    words = {question.topic: own for question, own in zip(questions, telling, strict=True)}
     try:
-        for question in tracked(questions, "asking for labels", len(questions)):
+        for question in tracked(questions, "asking for labels", len(questions), every=1):
             try:
-                label, asked = _ask(question, server, others)
+                label, asked = _ask(question, server, others, words[question.topic])
                 in_a_row = 0
             except ChatError as error:
                 found.problems[question.topic] = str(error)
@@ -149,9 +152,12 @@ def ask_for_labels(
 
 
 def _ask(
-    question: Question, server: ChatServer, taken: list[str]
+    question: Question, server: ChatServer, taken: list[str], words: list[str]
 ) -> tuple[str, list[dict[str, str]]]:
-    """Return a label that no other topic has, and what was asked and answered."""
+    """Return a label that no other topic has, and what was asked and answered.
+
+    The first of the words that will do tells it apart from a label that is taken.
+    """
     asked: list[dict[str, str]] = []
     remark, problem, label = "", ChatError(""), ""
     for _ in range(QUESTIONS):
@@ -177,7 +183,7 @@ def _ask(
         )
     if not label:
         raise problem
-    return distinct_label(label, question.words, taken), asked
+    return distinct_label(label, words, taken), asked
 
 
 def label_in(answer: str, topic: int) -> str:

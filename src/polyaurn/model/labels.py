@@ -1,5 +1,6 @@
 """Names of topics: labels that readers gave, stored with the model, or the leading words."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -56,7 +57,8 @@ def column_names(n_topics: int, labels: list[str | None]) -> list[str]:
 def label_requests(model: ModelData) -> list[dict[str, Any]]:
     """Return what language models were asked for labels of topics, and their answers."""
     kept = model.parameters.get(REQUESTS)
-    return [r for r in kept if isinstance(r, dict)] if isinstance(kept, list) else []
+    found = [r for r in kept if isinstance(r, dict)] if isinstance(kept, list) else []
+    return [request for request in found if type(request.get("topic")) is int]
 
 
 def label_topics(model: M, labels: Labels, n_words: int) -> M:
@@ -129,15 +131,22 @@ def distinct_label(label: str, words: Iterable[str], taken: Iterable[str]) -> st
     return next(longer for longer in tried if same_label(longer) not in others)
 
 
+def own_words_first(listed: list[list[str]]) -> list[list[str]]:
+    """Return the words of each topic, those first that are in fewest topics' lists."""
+    shared = Counter(word for words in listed for word in set(words))
+    return [sorted(words, key=lambda word: shared[word]) for words in listed]
+
+
 def _by_function(
     model: ModelData, labels: Callable[[list[str]], str], n_words: int
 ) -> dict[int, str | None]:
     """Return the labels that a function gives; a word is added to those it gives twice."""
     found: dict[int, str | None] = {}
-    for k, words in enumerate(words_by_topic(model, n_words)):
+    listed = words_by_topic(model, n_words)
+    for k, (words, telling) in enumerate(zip(listed, own_words_first(listed), strict=True)):
         if words:
             label = check_label(labels(words), k)
-            found[k] = distinct_label(label, words, filter(None, found.values()))
+            found[k] = distinct_label(label, telling, filter(None, found.values()))
     return found
 
 
