@@ -231,8 +231,8 @@ def _report(found: "Answers", *, quiet: bool) -> int:
 
     for sentence in what_is_missing(found):
         note(f"polyaurn: {sentence}" if found.failure else sentence)
-    if not quiet and not found.failure:
-        note(f"{len(found.labels):,} labels written.")
+    if not (quiet or found.failure or found.interrupted):
+        note(f"{len(found.labels):,} label{'s' * (len(found.labels) != 1)} written.")
     return INTERRUPTED if found.interrupted else 2 if found.failure or not found.labels else 0
 
 
