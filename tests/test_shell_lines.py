@@ -1,6 +1,7 @@
 """Every shell line of the README and the documentation is run, in order, on small stand-in files.
 
 Sizes on a line are replaced by tiny ones. Lines that cannot run here are listed with the reason.
+Nobody serves a language model here: questions to one are answered with labels that are numbered.
 """
 
 import csv
@@ -8,10 +9,12 @@ import gzip
 import re
 import shlex
 import shutil
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from polyaurn.exchange.chat import ChatServer
 from polyaurn.pages.report.serve import Server
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,6 +98,8 @@ def stand_ins(tmp_path_factory):
 def here(stand_ins, tmp_path, monkeypatch):
     shutil.copytree(stand_ins, tmp_path, dirs_exist_ok=True)
     monkeypatch.setattr(Server, "serve_forever", _interrupted)
+    numbers = count(1)
+    monkeypatch.setattr(ChatServer, "ask", lambda self, messages: f"Label {next(numbers)}")
     return tmp_path
 
 

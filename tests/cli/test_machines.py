@@ -34,6 +34,8 @@ def test_every_command_gives_one_json_document(run, texts, model, small, monkeyp
     calls = {
         "train": (texts, "-k", 2, "--sweeps", 5, "--out", "new"),
         "topics": ("m",),
+        "label": ("m", "0=First"),
+        "documents": ("m", "--topic", 0),
         "info": (texts,),
         "import": (texts, "--out", "t.urn"),
         "infer": ("m", texts, "--out", "o.csv"),

@@ -5,6 +5,7 @@ import re
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,7 +94,8 @@ def test_words_of_a_stranger_cannot_steer_the_terminal(run, tmp_path, arguments)
     words = ["\x1b]0;owned\x07", "\x9b2J", "\u202eevil", "plain"]
     corpus = Corpus.from_matrix(np.full((3, 4), 2), words)
     model = LDA(2, max_iter=5, verbose=False).fit(corpus).model_
-    model.label_topics({0: "\x1b[31mred"}).save(tmp_path / "m")
+    stranger = replace(model, parameters=model.parameters | {"labels": ["\x1b[31mred", None]})
+    stranger.save(tmp_path / "m")
     shown = plain(at_terminal(tmp_path, 80, "topics", "m", *arguments))
     assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(shown)
     assert "evil" in shown

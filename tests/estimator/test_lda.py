@@ -69,14 +69,14 @@ def test_fit_is_the_loop(fitted, of_last_draw, small):
     assert model.topics() == of_last_draw.topics()
 
 
-def test_topics_are_the_most_probable_words(fitted, small):
-    topics = fitted.topics(5, weights=True)
+def test_topics_by_frequency_are_the_most_probable_words(fitted, small):
+    topics = fitted.topics(5, weights=True, order="frequency")
     phi = fitted.components_ / fitted.components_.sum(axis=1, keepdims=True)
     for k, topic in enumerate(topics):
         best = sorted(phi[k], reverse=True)[:5]
         assert [p for _, p in topic] == pytest.approx(best)
         assert [phi[k, small.vocab.index(word)] for word, _ in topic] == pytest.approx(best)
-    assert fitted.topics(5) == [[word for word, _ in topic] for topic in topics]
+    assert fitted.topics(5, order="frequency") == [[word for word, _ in topic] for topic in topics]
     with pytest.raises(InputError, match="'n_words'"):
         fitted.topics(0)
 

@@ -41,8 +41,8 @@ def test_arrays_and_names(lda, study):
     assert np.allclose(view.topic_word.sum(axis=1), 1.0)
     assert np.array_equal(view.doc_topic, lda.model_.doc_topics())
     assert view.doc_lengths.tolist() == [60] * 120
-    assert view.top_words(4, topic=1) == lda.topics(4)[1]
-    assert view.top_words(4) == lda.topics(4)
+    assert view.top_words(4, topic=1) == lda.topics(4, order="frequency")[1]
+    assert view.top_words(4) == lda.topics(4, order="frequency")
     assert topica.effects.model_family(view) == "dirichlet"
     assert topica.topic_labels(view) == lda.topic_info(as_frame=False)["label"]
     assert np.allclose(view.transform(study[1][:3], seed=5), lda.model_.transform(

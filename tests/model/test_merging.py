@@ -10,6 +10,7 @@ from polyaurn import LDA, Corpus, InputError, exchange, load
 from polyaurn.model.checks import check_belongs
 from polyaurn.model.data import word_probabilities
 from polyaurn.model.distance import topic_distances
+from polyaurn.model.labels import distinct_label
 from polyaurn.model.tables.hierarchy import Hierarchy
 from polyaurn.training.folder import open_folder
 
@@ -138,9 +139,9 @@ def test_hierarchy_of_one_topic_and_what_is_rejected(small):
 
 
 def test_labels_survive_and_show(eight, tmp_path):
-    named = eight.label_topics(lambda words: f"about {words[0]}", n_words=3)
+    named = eight.label_topics(lambda words: f"about {' '.join(words)}", n_words=3)
     named = named.label_topics({2: "seconds ", 7: "a\nb"})
-    expected = [f"about {words[0]}" for words in eight.topics(1)]
+    expected = [f"about {' '.join(words)}" for words in eight.topics(3)]
     expected[2], expected[7] = "seconds", "a b"
     named.save(tmp_path / "model")
     for model in (named, load(tmp_path / "model")):
@@ -160,13 +161,47 @@ def test_labels_survive_and_show(eight, tmp_path):
 
 def test_labels_of_topics_without_words():
     corpus = Corpus.from_matrix([[1, 0], [1, 0]])
-    lda = LDA(5, max_iter=3, verbose=False).fit(corpus)
+    lda = LDA(5, max_iter=3, random_state=1, verbose=False).fit(corpus)
     asked = []
-    named = lda.label_topics(lambda words: asked.append(words) or "named")
+    named = lda.label_topics(lambda words: asked.append(words) or f"named {len(asked)}")
     sizes = lda.model_.topic_sizes
     assert len(asked) == (sizes > 0).sum()
     labels = named.topic_info(as_frame=False)["label"]
-    assert labels == ["named" if size else "(no words)" for size in sizes]
+    assert [label.startswith("named") for label in labels] == (sizes > 0).tolist()
+    assert set(labels) - {f"named {n}" for n in range(1, 6)} == {"(no words)"}
+
+
+def test_a_function_that_gives_a_label_twice(eight):
+    labels = eight.label_topics(lambda words: "Same").parameters["labels"]
+    assert labels[0] == "Same"
+    assert len(set(labels)) == 8
+    for k, words in enumerate(eight.topics(10)[1:], start=1):
+        assert labels[k] in [f"Same ({word})" for word in words]
+
+
+def test_a_label_that_no_word_distinguishes_is_numbered():
+    taken = ["Moon", "moon (orbit)", "Moon (2)"]
+    assert distinct_label("Sun", ["orbit"], taken) == "Sun"
+    assert distinct_label("MOON", ["moon", "orbit", "crew"], taken) == "MOON (crew)"
+    assert distinct_label("Moon", ["moon", "orbit"], taken) == "Moon (3)"
+    assert len(distinct_label("x" * 100, ["orbit"], ["x" * 100])) == 100
+
+
+def test_labels_as_a_list_and_removed(eight):
+    listed = eight.label_topics(["One", None, "Three"] + [None] * 5)
+    assert listed.parameters["labels"] == ["One", None, "Three"] + [None] * 5
+    fewer = listed.label_topics({0: None, 1: "one"})
+    assert fewer.parameters["labels"] == [None, "one", "Three"] + [None] * 5
+    assert "labels" not in fewer.label_topics([None] * 8).parameters
+    swapped = listed.label_topics({0: "Three", 2: "One"})
+    assert swapped.parameters["labels"][:3] == ["Three", None, "One"]
+
+
+def test_a_merged_label_stays_short(eight):
+    named = eight.label_topics({0: "a" * 80, 1: "b" * 80})
+    label = named.merge_topics([[0, 1]]).parameters["labels"][0]
+    assert label == f"{'a' * 80} + {'b' * 16}…"
+    assert len(label) == 100
 
 
 @pytest.mark.parametrize(
@@ -176,7 +211,14 @@ def test_labels_of_topics_without_words():
         (lambda words: " ", "Got ' ' for topic 0"),
         ({1: 3}, "Got 3 for topic 1"),
         ({9: "x"}, "'labels' parameter must be a topic's number, from 0 to 7"),
-        (["x"] * 8, "must be a function of a list of words, or a dict"),
+        (["x"] * 8, "a label of its own. Got 'x' for topics 0 and 1"),
+        (["x"] * 7, "a label or None for each of the 8 topics, .* Got 7 labels"),
+        ("x", "Got str instead"),
+        (3, "Got int instead"),
+        ({1: "A", 2: "a"}, "Got 'a' for topics 1 and 2; add a word"),
+        ({1: "A\x1b[2J"}, r"without control characters. Got 'A\\x1b\[2J' for topic 1"),
+        ({1: "turned \u202e around"}, "without control characters"),
+        ({1: "x" * 101}, "at most 100 characters. Got 101 for topic 1"),
     ],
 )
 def test_labels_that_are_rejected(eight, labels, message):

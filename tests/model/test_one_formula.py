@@ -1,15 +1,16 @@
 """On a seeded, labelled model everything that lists words or names topics agrees."""
 
+import csv
 import json
 
 import numpy as np
 import pytest
 
-from polyaurn import LDA, Corpus, exchange
+from polyaurn import LDA, Corpus, InputError, exchange
 from polyaurn.model.data import word_probabilities
 from polyaurn.pages.report.data import gather
 
-SUBJECTS = ("cat dog bird fish", "moon star comet orbit", "goal team cup coach")
+SUBJECTS = ("said cat dog bird fish", "said moon star comet orbit", "said goal team cup coach")
 SEEDS = {0: ["orbit", "coach"], 2: ["bird"]}
 LABELS = {0: "Sky", 2: "Pets and $5"}
 N = 4
@@ -23,13 +24,16 @@ def model():
     vocabulary = sorted({word for subject in subjects for word in subject})
     X = np.zeros((60, len(vocabulary)), int)
     for d in range(60):
-        for word in rng.choice(subjects[d % 3], 12, p=[0.4, 0.3, 0.2, 0.1]):
+        for word in rng.choice(subjects[d % 3], 12, p=[0.3, 0.28, 0.22, 0.12, 0.08]):
             X[d, vocabulary.index(word)] += 1
     corpus = Corpus.from_matrix(X, vocabulary)
     lda = LDA(3, max_iter=20, seed_words=SEEDS, seed_strength=40, verbose=False).fit(corpus)
     labelled = lda.model_.label_topics(LABELS)
     by_tokens = np.argsort(-labelled.topic_word_counts.toarray(), axis=1, kind="stable")[:, :N]
-    assert [[vocabulary[v] for v in row] for row in by_tokens] != labelled.topics(N)
+    probable = labelled.topics(N, order="frequency")
+    assert [[vocabulary[v] for v in row] for row in by_tokens] != probable
+    assert any(words[0] == "said" for words in probable)
+    assert labelled.topics(N) != probable
     assert min(map(len, labelled.topics(N))) == N
     return labelled
 
@@ -37,6 +41,11 @@ def model():
 @pytest.fixture(scope="module")
 def words(model):
     return model.topics(N)
+
+
+@pytest.fixture(scope="module")
+def probable(model):
+    return model.topics(N, order="frequency")
 
 
 @pytest.fixture(scope="module")
@@ -52,19 +61,31 @@ def grouped(table):
     ]
 
 
-def test_probabilities(model, words):
+def test_probabilities(model, words, probable):
     p = word_probabilities(model)
+    mass = model.topic_word_mass.toarray()
+    q = mass.sum(axis=0) / mass.sum()
+    relevant = np.where(mass > 0, np.log(p) - 0.4 * np.log(q), -np.inf)
     for k in range(3):
-        assert words[k] == [model.vocab[v] for v in np.argsort(-p[k], kind="stable")[:N]]
-        assert dict(model.topics(N, weights=True)[k]) == pytest.approx(
-            {word: p[k, model.vocab.index(word)] for word in words[k]}
-        )
+        for order, values, listed in (
+            ("frequency", p, probable), ("relevance", relevant, words)
+        ):  # fmt: skip
+            best = np.argsort(-values[k].round(12), kind="stable")[:N]
+            assert listed[k] == [model.vocab[v] for v in best]
+            assert dict(model.topics(N, weights=True, order=order)[k]) == pytest.approx(
+                {word: p[k, model.vocab.index(word)] for word in listed[k]}
+            )
+    with pytest.raises(InputError, match="'order' parameter must be one of 'relevance', 'freq"):
+        model.topics(order="probability")
 
 
-def test_tables(model, words, named):
-    assert grouped(model.topic_words("probability", N, as_frame=False)) == words
+def test_tables(model, words, probable, named):
+    assert grouped(model.topic_words(n_words=N, as_frame=False)) == words
+    assert grouped(model.topic_words("probability", N, as_frame=False)) == probable
     everything = model.topic_words("relevance", N, relevance_lambda=1.0, as_frame=False)
-    assert grouped(everything) == words
+    assert grouped(everything) == probable
+    plain = model.topic_info(n_words=N, order="frequency", as_frame=False)
+    assert plain["words"] == [", ".join(listed) for listed in probable]
     info = model.topic_info(n_words=N, as_frame=False)
     assert info["words"] == [", ".join(listed) for listed in words]
     assert info["label"] == named
@@ -72,12 +93,17 @@ def test_tables(model, words, named):
     assert merged == model.merge_topics([[0, 1, 2]]).topics(N)[0]
 
 
-def test_exports(model, words, named):
-    assert grouped(exchange.topic_table(model, N)) == words
-    assert exchange.to_topica(model).top_words(N) == words
+def test_exports(model, words, probable, named):
+    table = exchange.topic_table(model, N)
+    assert grouped(table) == words
+    assert table["label"] == [LABELS.get(k, "") for k in table["topic"]]
+    assert grouped(exchange.topic_table(model, N, order="frequency")) == probable
+    table = exchange.document_table(model)
+    assert table["label"] == [LABELS.get(k, "") for k in table["topic"]]
+    assert exchange.to_topica(model).top_words(N) == probable
     assert exchange.to_topica(model).topic_names == named
     components = exchange.to_sklearn(model).components_
-    assert [[model.vocab[v] for v in np.argsort(-row)[:N]] for row in components] == words
+    assert [[model.vocab[v] for v in np.argsort(-row)[:N]] for row in components] == probable
 
 
 def relevance_on_the_page(data, k, weight):
@@ -97,6 +123,7 @@ def relevance_on_the_page(data, k, weight):
 @pytest.mark.parametrize("weight", [0.0, 0.6, 1.0])
 def test_the_data_of_the_report(model, weight):
     data = gather(model)
+    assert data["relevance"] == 0.6
     expected = model.topic_words("relevance", N, relevance_lambda=weight, as_frame=False)
     assert [relevance_on_the_page(data, k, weight) for k in range(3)] == grouped(expected)
     assert data["topics"]["label"] == [LABELS.get(k) for k in range(3)]
@@ -129,7 +156,7 @@ def test_plots(model, words, named):
     plt.close("all")
 
 
-def test_the_command(model, words, run, tmp_path):
+def test_the_command(model, words, probable, run, tmp_path):
     model.save(tmp_path / "m")
     _, out, _ = run("topics", "m", "--words", N)
     rows = [line.split("\t") for line in out.splitlines()]
@@ -139,3 +166,32 @@ def test_the_command(model, words, run, tmp_path):
     listed = json.loads(out)
     assert [[word for word, _ in topic["words"]] for topic in listed] == words
     assert [topic["label"] for topic in listed] == [LABELS.get(k) for k in range(3)]
+    _, out, _ = run("topics", "m", "--words", N, "--order", "frequency")
+    assert [line.split("\t")[-1].split(" ") for line in out.splitlines()] == probable
+    code, _, error = run("topics", "m", "--order", "size")
+    assert code == 2
+    assert error.startswith("polyaurn: The '--order' option must be one of 'relevance', 'frequ")
+    for options, expected in (((), words), (("--order", "frequency"), probable)):
+        run("export", "m", "--to", "csv", "--out", "topics.csv", "--force", *options)
+        with (tmp_path / "topics.csv").open(newline="") as file:
+            rows = [row for row in csv.DictReader(file) if int(row["rank"]) <= N]
+        listed = {"word": [r["word"] for r in rows], "topic": [int(r["topic"]) for r in rows]}
+        assert grouped(listed) == expected
+        assert [row["label"] for row in rows] == [LABELS.get(k, "") for k in listed["topic"]]
+    documents = ("export", "m", "--to", "csv", "--table", "documents", "--out", "d.csv")
+    assert run(*documents, "--order", "frequency")[0] == 2
+    assert not (tmp_path / "d.csv").exists()
+
+
+def test_columns_of_inferred_mixtures(model, run, tmp_path):
+    model.save(tmp_path / "m")
+    (tmp_path / "new.txt").write_text("moon star orbit\ncat bird\n")
+    expected = ["topic_0: Sky", "topic_1", "topic_2: Pets and $5"]
+    assert run("infer", "m", "new.txt", "--out", "mixtures.csv", "-q")[0] == 0
+    head = (tmp_path / "mixtures.csv").read_text().splitlines()[0]
+    assert head.split(",") == ["document", *expected]
+    assert run("infer", "m", "new.txt", "--out", "mixtures.npz", "-q")[0] == 0
+    with np.load(tmp_path / "mixtures.npz") as arrays:
+        assert arrays["topics"].tolist() == expected
+    _, out, _ = run("infer", "m", "new.txt", "--out", "mixtures.csv", "--force", "--json")
+    assert json.loads(out)["labels"] == ["Sky", None, "Pets and $5"]

@@ -64,8 +64,14 @@ def test_topic_info(hand):
     assert table["tokens"].tolist() == [6, 4, 0, 2]
     assert table["prevalence"].tolist() == [0.5, 1 / 3, 0.0, 1 / 6]
     assert table["documents"].tolist() == [2, 2, 0, 2]
-    assert table["words"] == ["moon, crew, moon crew, orbit", "goal, team", "", "moon, orbit"]
-    assert table["label"] == ["moon, crew, moon crew", "goal, team", "(no words)", "moon, orbit"]
+    assert table["words"] == ["moon, crew, moon crew, orbit", "goal, team", "", "orbit, moon"]
+    assert table["label"] == ["moon, crew, moon crew", "goal, team", "(no words)", "orbit, moon"]
+    plain = model.topic_info(corpus, order="frequency", as_frame=False)
+    assert plain["words"] == [*table["words"][:3], "moon, orbit"]
+    for measure in ("exclusivity", "coherence_mimno"):  # of the most probable words
+        assert np.array_equal(plain[measure], table[measure], equal_nan=True)
+    with pytest.raises(InputError, match="'order' parameter must be one of 'relevance', 'freq"):
+        model.topic_info(order="size")
     assert table["exclusivity"][1] == 1.0
     assert np.isnan(table["exclusivity"][2])
     assert np.isnan(table["coherence_mimno"][2])
@@ -119,7 +125,7 @@ def test_rankings_of_words_against_dense_computations(trained):
 
 def test_words_of_some_topics_and_ties(hand):
     model, _ = hand
-    table = frames_and_columns(model.topic_words, n_words=3, topics=[3, 2, 0])
+    table = frames_and_columns(model.topic_words, "probability", n_words=3, topics=[3, 2, 0])
     assert table["topic"].tolist() == [3, 3, 0, 0, 0]
     assert table["word"] == ["moon", "orbit", "moon", "crew", "moon crew"]
     assert table["probability"][2] == (3 + 0.25) / (6 + 7 * 0.25)

@@ -13,8 +13,10 @@ import typer
 
 from polyaurn.base.errors import CompilationWarning, InputError
 from polyaurn.cli.corpus import import_, info
+from polyaurn.cli.documents import documents
 from polyaurn.cli.evaluate import compare, evaluate, infer
 from polyaurn.cli.exchange import export, import_model
+from polyaurn.cli.label import label
 from polyaurn.cli.options import INTERRUPTED
 from polyaurn.cli.plots import plot
 from polyaurn.cli.report import report, serve
@@ -31,8 +33,10 @@ NAMES = OPTIONS | {  # what the command line calls the parameters of Python
     "n_words": "--words",
     "ngram_range": "--ngrams",
     "timestamps": "--dates",
+    "llm": "--model",
+    "n_documents": "--documents",
 }
-ARGUMENTS = {"model": "MODEL", "models": "MODEL", "study": "STUDY"}
+ARGUMENTS = {"model": "MODEL", "models": "MODEL", "study": "STUDY", "labels": "LABELS"}
 
 app = typer.Typer(
     name="polyaurn",
@@ -74,7 +78,7 @@ def stoppable(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for command in (train, topics, info):
+for command in (train, topics, label, documents, info):
     app.command()(stoppable(command))
 app.command(name="import")(stoppable(import_))
 for command in (infer, evaluate, compare, choose_topics, export, import_model, plot, report, serve):

@@ -52,6 +52,7 @@ def infer(
     """
     from polyaurn.corpus.known_words import in_words_of, note_of_unknown
     from polyaurn.exchange.tables import check_mixture_file, write_mixtures
+    from polyaurn.model.labels import given_labels
     from polyaurn.model.storage import load
     from polyaurn.training.progress import following
 
@@ -64,7 +65,8 @@ def infer(
     )
     with noting_warnings(quiet=quiet), following("finding topics", show=not quiet):
         theta = loaded.transform(documents, **options)
-        write_mixtures(out, documents.doc_names, theta, escape_formulas=escape_formulas)
+        labels = given_labels(loaded)
+        write_mixtures(out, documents.doc_names, theta, labels, escape_formulas=escape_formulas)
     known = in_words_of(loaded.vocab, documents)
     said = note_of_unknown(known)
     if said and not (quiet or note_of_unknown(known, only_if_much=True)):  # else it was a warning
@@ -75,6 +77,7 @@ def infer(
                 "file": str(out),
                 "documents": len(theta),
                 "topics": theta.shape[1],
+                "labels": labels,
                 "tokens": int(known.tokens.sum()),
                 "unknown_tokens": int(known.unknown.sum()),
                 "mean_mixture": theta.mean(axis=0).tolist(),

@@ -57,6 +57,10 @@ def export(
         str | None,
         typer.Option(help="For csv and parquet: 'topics' (default) or 'documents'."),
     ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(help="For csv and parquet: of words, 'relevance' (default) or 'frequency'."),
+    ] = None,
     blank: Annotated[
         str | None, typer.Option(help="For mallet: stands for blanks in words and names, say '_'.")
     ] = None,
@@ -81,14 +85,19 @@ def export(
     Example: polyaurn export model --to pyldavis --corpus reviews.csv --out page.html
     """
     from polyaurn import exchange
+    from polyaurn.model.leading_words import ORDERS, check_order
     from polyaurn.model.storage import load
     from polyaurn.training.progress import following
 
     check_one_of(to, "to", TO)
     if table is not None:
         check_one_of(table, "table", TABLES)
+    if order is not None:
+        check_order(order)
+        check_only_for("--order", True, "the table of topics", here=table != "documents")
     given = {
         "--table": (table is not None, TABULAR),
+        "--order": (order is not None, TABULAR),
         "--corpus": (corpus is not None, NEED_CORPUS),
         "--blank": (blank is not None, ("mallet",)),
         "--flatten-priors": (flatten_priors, ("mallet", "ldac")),
@@ -112,8 +121,12 @@ def export(
         documents = read(corpus, options, quiet=quiet or json, bars=not quiet)
     with noting_warnings(quiet=quiet), following("writing", show=not quiet):
         if to in TABULAR:
-            make = exchange.document_table if table == "documents" else exchange.topic_table
-            exchange.write_table(make(loaded), out, escape_formulas=escape_formulas, force=force)
+            rows = (
+                exchange.document_table(loaded)
+                if table == "documents"
+                else exchange.topic_table(loaded, order=order or ORDERS[0])
+            )
+            exchange.write_table(rows, out, escape_formulas=escape_formulas, force=force)
         elif to == "ldac":
             exchange.write_ldac_beta(loaded, out, flatten_priors=flatten_priors, force=force)
         elif to == "gensim":

@@ -130,6 +130,13 @@ Transpose = Annotated[
     ),
 ]
 Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for each topic.")]
+Order = Annotated[
+    str,
+    typer.Option(
+        help="Order of words: 'relevance' (those that set the topic apart) or 'frequency'.",
+        autocompletion=lambda: ["relevance", "frequency"],
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for machines.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file.")]
@@ -160,12 +167,18 @@ READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and defa
 }
 
 
+WHERE_TEXT_IS = ("text_column", "separator", "format", "encoding")
 Options = dict[str, tuple[Any, Any]]  # name of an option: what it takes and its default
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `READING`; it receives them as a dictionary, `reading`."""
     return _with_options(command, "reading", READING)
+
+
+def reads_texts(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say where text is in a corpus, as a dictionary, `where`."""
+    return _with_options(command, "where", {name: READING[name] for name in WHERE_TEXT_IS})
 
 
 def takes_settings(*names: str, **defaults: Any) -> Callable[..., Any]:

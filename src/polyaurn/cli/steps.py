@@ -125,7 +125,7 @@ def fit_and_save(
     from polyaurn.estimator.lda import LDA
     from polyaurn.files.locks import locked
     from polyaurn.files.names import remove_checkpoints
-    from polyaurn.model.folder import write_model
+    from polyaurn.model.folder import keep_labels, write_model
     from polyaurn.training.signals import StopOnSignal
     from polyaurn.training.trace import TraceFile
 
@@ -156,6 +156,8 @@ def fit_and_save(
         lda.fit(corpus)
         trace_file.rewrite(lda.trace_)
         model = replace(lda.model_, parameters=lda.model_.parameters | (facts or {}))
+        if resume:
+            model = keep_labels(model, folder)
         write_model(model, folder, config)
         stopped = bool(stop.asked and lda.n_iter_ < lda.max_iter)
         if not stopped:
@@ -262,7 +264,7 @@ def score(
 
     held_out = left_to_right(model, corpus, particles, **options)
     completion = document_completion(model, corpus, **options)
-    top = model.topics(10)
+    top = model.topics(10, order="frequency")
     there = {corpus.vocab[v] for v in set(corpus.word.tolist())}
     whole = [topic for topic in top if len(topic) > 1 and there.issuperset(topic)]
     return {

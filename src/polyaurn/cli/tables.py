@@ -61,32 +61,41 @@ def show_table(
 
 
 def show_topics(
-    model: "TopicModel", n_words: int, *, by_size: bool, most: int | None = None
+    model: "TopicModel",
+    n_words: int,
+    *,
+    by_size: bool,
+    most: int | None = None,
+    order: str = "relevance",
 ) -> None:
     """Show the topics of a model, or its largest ones."""
     from polyaurn.model.labels import given_labels
 
-    sizes, listed, labels = model.topic_sizes, model.topics(n_words), given_labels(model)
-    order = in_order(model, by_size)[:most]
-    shown = "" if len(order) == model.n_topics else f", the {len(order)} largest"
+    sizes, labels = model.topic_sizes, given_labels(model)
+    listed = model.topics(n_words, order=order)
+    topics = in_order(model, by_size)[:most]
+    shown = "" if len(topics) == model.n_topics else f", the {len(topics)} largest"
+    words = "leading words" if order == "relevance" else "most probable words"
     named = any(labels)
     show_table(
-        ("topic", *["label"] * named, "tokens", "most probable words"),
+        ("topic", *["label"] * named, "tokens", words),
         [
             (str(k), *[labels[k] or ""] * named, round(float(sizes[k])), " ".join(listed[k]))
-            for k in order
+            for k in topics
         ],
         title=f"{model.n_topics:,} topics{shown}",
-        left=("label", "most probable words"),
+        left=("label", words),
     )
 
 
-def topics_for_machines(model: "TopicModel", n_words: int, *, by_size: bool) -> list[Any]:
+def topics_for_machines(
+    model: "TopicModel", n_words: int, *, by_size: bool, order: str = "relevance"
+) -> list[Any]:
     """Return the topics ready for JSON; with labels if any was given."""
     from polyaurn.model.labels import given_labels
 
     sizes = model.topic_sizes.tolist()
-    listed, labels = model.topics(n_words, weights=True), given_labels(model)
+    listed, labels = model.topics(n_words, weights=True, order=order), given_labels(model)
     return [
         {
             "topic": k,

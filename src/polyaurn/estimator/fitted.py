@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from polyaurn.chain.priors import topic_word_mass
 from polyaurn.estimator.inputs import documents_to_meet
+from polyaurn.model.leading_words import BY_RELEVANCE
 from polyaurn.model.model import TopicModel
 from polyaurn.model.tables.mixin import Tables
 
@@ -117,9 +118,10 @@ class Trained(
             )
         return held_out
 
-    def topics(self, n_words: int = 10, *, weights: bool = False) -> Any:
-        """Return the most probable words of each topic; see `TopicModel.topics`."""
-        return self._fitted().topics(n_words, weights=weights)  # type: ignore[call-overload]
+    def topics(self, n_words: int = 10, *, weights: bool = False, order: str = BY_RELEVANCE) -> Any:
+        """Return the leading words of each topic; see `TopicModel.topics`."""
+        model = self._fitted()
+        return model.topics(n_words, weights=weights, order=order)  # type: ignore[call-overload]
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the model to a folder that `polyaurn.load` opens.

@@ -71,7 +71,7 @@ def topic_diagnostics(model: Any, corpus: Any = None, *, n_words: int = 10) -> d
     for name in ("document_entropy", "corpus_distance", "uniform_distance", "exclusivity"):
         values[name] = np.where(used, values[name], np.nan)
     if corpus is not None:
-        coherent = mimno_coherence(fitted.topics(n_words), corpus)
+        coherent = mimno_coherence(fitted.topics(n_words, order="frequency"), corpus)
         values["coherence_mimno"] = np.where(used, coherent, np.nan)
     return values
 

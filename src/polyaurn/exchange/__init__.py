@@ -3,6 +3,7 @@
 from polyaurn.exchange.anndata import from_anndata, to_anndata
 from polyaurn.exchange.gensim import from_gensim, to_gensim, write_gensim
 from polyaurn.exchange.ldac import read_ldac_beta, write_ldac_beta
+from polyaurn.exchange.llm_labels import label_by_llm
 from polyaurn.exchange.mallet_read import read_mallet_state
 from polyaurn.exchange.mallet_write import write_mallet_state
 from polyaurn.exchange.pyldavis import pyldavis_arguments, write_pyldavis
@@ -15,6 +16,7 @@ __all__ = [
     "from_anndata",
     "from_gensim",
     "from_sklearn",
+    "label_by_llm",
     "pyldavis_arguments",
     "read_ldac_beta",
     "read_mallet_state",

@@ -10,6 +10,7 @@ from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
 from polyaurn.model.checks import check_documents
 from polyaurn.model.data import word_probabilities
+from polyaurn.model.labels import KEY, OF_LABELS, given_labels
 from polyaurn.model.model import fitted
 
 
@@ -70,8 +71,14 @@ def to_anndata(model: Any, adata: Any) -> Any:
     topics[gene >= 0] = word_probabilities(trained).T[gene[gene >= 0]]
     adata.obsm["X_topics"] = trained.doc_topics()
     adata.varm["topics"] = topics
+    labels = given_labels(trained)
     adata.uns["polyaurn"] = {
-        **{name: value for name, value in trained.parameters.items() if value is not None},
+        **{
+            name: value
+            for name, value in trained.parameters.items()
+            if value is not None and name not in OF_LABELS
+        },
+        **({KEY: np.array([label or "" for label in labels])} if any(labels) else {}),
         "alpha": trained.priors.alpha.copy(),
         "beta": trained.priors.beta.copy(),
     }

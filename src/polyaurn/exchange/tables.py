@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.base.arrays import F64
+from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tracked
 from polyaurn.files.atomic import PATH, check_new_file, new_file
 from polyaurn.model.checks import check_documents
-from polyaurn.model.data import document_lengths
+from polyaurn.model.data import ModelData, document_lengths
+from polyaurn.model.labels import column_names, given_labels
+from polyaurn.model.leading_words import BY_FREQUENCY, BY_RELEVANCE, check_order
 from polyaurn.model.model import fitted
 from polyaurn.model.tables.words import ranked_words
 
@@ -22,7 +24,9 @@ MIXTURES = (*SUFFIXES, ".npz")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the begin of one
 
 
-def topic_table(model: Any, n_words: int | None = None) -> dict[str, Any]:
+def topic_table(
+    model: Any, n_words: int | None = None, *, order: str = BY_RELEVANCE
+) -> dict[str, Any]:
     """Return the words of each topic as columns of a table.
 
     Parameters
@@ -31,12 +35,15 @@ def topic_table(model: Any, n_words: int | None = None) -> dict[str, Any]:
         The model.
     n_words : int, optional
         How many words of each topic; all that occur in it, or were seeded, when not given.
+    order : {"relevance", "frequency"}
+        How words are ranked, as in `TopicModel.topics`.
 
     Returns
     -------
     dict of str to ndarray or list
         ``topic`` from 0, ``word``, ``rank`` from 1, ``count`` and ``probability``,
-        (n + beta) / (sum of n + beta). ``pandas.DataFrame`` takes it as it is.
+        (n + beta) / (sum of n + beta); ``label`` where topics have labels, "" for those without.
+        ``pandas.DataFrame`` takes it as it is.
 
     Examples
     --------
@@ -48,9 +55,10 @@ def topic_table(model: Any, n_words: int | None = None) -> dict[str, Any]:
     (['moon', 'orbit'], [0.625, 0.375])
     """
     trained = fitted(model)
-    table = ranked_words(trained, n_words=n_words)
+    method = "probability" if check_order(order) == BY_FREQUENCY else BY_RELEVANCE
+    table = ranked_words(trained, method, n_words)
     del table["score"]
-    return table
+    return table | _labels(trained, table["topic"])
 
 
 def document_table(model: Any) -> dict[str, Any]:
@@ -65,20 +73,28 @@ def document_table(model: Any) -> dict[str, Any]:
     -------
     dict of str to ndarray or list
         ``document`` (its name), ``topic`` from 0, ``count`` and ``probability``,
-        (m + alpha) / (tokens + sum of alpha), a row for each topic that has tokens there. A
-        document without tokens has no row; `polyaurn infer` writes all K topics.
+        (m + alpha) / (tokens + sum of alpha), a row for each topic that has tokens there;
+        ``label`` where topics have labels, "" for those without. A document without tokens has no
+        row; `polyaurn infer` writes all K topics.
     """
     trained = fitted(model)
     check_documents(trained)
     m, alpha = trained.doc_topic_counts.sorted_indices(), trained.priors.alpha
     document = np.repeat(np.arange(m.shape[0]), np.diff(m.indptr))
     tokens = document_lengths(trained)
+    topic = m.indices.astype(np.int64)
     return {
         "document": [trained.doc_names[d] for d in document.tolist()],
-        "topic": m.indices.astype(np.int64),
+        "topic": topic,
         "count": m.data,
         "probability": (m.data + alpha[m.indices]) / (tokens + alpha.sum())[document],
-    }
+    } | _labels(trained, topic)
+
+
+def _labels(model: ModelData, topics: I64) -> dict[str, Any]:
+    """Return a column of the labels that were given; none where there are none."""
+    labels = given_labels(model)
+    return {"label": [labels[k] or "" for k in topics.tolist()]} if any(labels) else {}
 
 
 def write_table(
@@ -142,21 +158,28 @@ def need_pyarrow(path: Path, what: str) -> None:
 
 
 def write_mixtures(
-    path: Path, doc_names: Sequence[str], theta: F64, *, escape_formulas: bool = False
+    path: Path,
+    doc_names: Sequence[str],
+    theta: F64,
+    labels: list[str | None],
+    *,
+    escape_formulas: bool = False,
 ) -> Path:
     """Write mixtures, D by K, one row per document.
 
-    NAME.csv and NAME.parquet are tables with the columns document, topic_0, topic_1 and so on;
-    NAME.npz has the arrays "theta" and "doc_names". `escape_formulas` is that of `write_table`.
+    NAME.csv and NAME.parquet are tables with the columns document, topic_0, topic_1 and so on, a
+    labelled topic's as "topic_1: LABEL"; NAME.npz has the arrays "theta", "doc_names" and "topics",
+    the names of columns. `escape_formulas` is that of `write_table`.
     """
-    columns = ["document", *(f"topic_{k}" for k in range(theta.shape[1]))]
+    topics = column_names(theta.shape[1], labels)
+    columns = ["document", *topics]
     with new_file(path) as fresh:
         if path.suffix == ".parquet":
             _parquet(fresh, dict(zip(columns, [list(doc_names), *theta.T], strict=True)))
         elif path.suffix == ".npz":
             names = np.array(list(doc_names), dtype=np.str_)
             with fresh.open("wb") as file:
-                np.savez_compressed(file, theta=theta, doc_names=names)
+                np.savez_compressed(file, theta=theta, doc_names=names, topics=np.array(topics))
         else:
             rows = tracked(zip(doc_names, theta, strict=True), "writing documents", len(theta))
             cells = ([name, *(f"{value:.6g}" for value in row)] for name, row in rows)

@@ -12,6 +12,7 @@ from polyaurn.corpus.corpus import Corpus
 from polyaurn.model.checks import check_documents
 from polyaurn.model.data import document_lengths, word_probabilities
 from polyaurn.model.labels import labels_of
+from polyaurn.model.leading_words import BY_FREQUENCY
 from polyaurn.model.model import TopicModel, fitted
 
 
@@ -72,9 +73,11 @@ class ForTopica:
     def top_words(
         self, n: int = 10, *, topic: int | None = None, weights: bool = False
     ) -> list[Any]:
-        """Return the leading words of one topic, or of each."""
+        """Return the most probable words of one topic, or of each, as topica's own models do."""
         words: list[Any] = (
-            self.model.topics(n, weights=True) if weights else list(self.model.topics(n))
+            self.model.topics(n, weights=True, order=BY_FREQUENCY)
+            if weights
+            else list(self.model.topics(n, order=BY_FREQUENCY))
         )
         return words if topic is None else list(words[topic])
 

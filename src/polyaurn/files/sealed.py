@@ -103,6 +103,17 @@ def unseal(
     return header
 
 
+def reseal(folder: Path, header_name: str, header: dict[str, Any]) -> None:
+    """Replace a header by one that lists the same files, completely or not at all.
+
+    The files themselves are not touched. A header of a version without checksums gets none.
+    """
+    whole = {name: value for name, value in header.items() if name != "sha256"}
+    if "sha256" in header:
+        whole["sha256"] = _digest(whole)
+    replace_file(folder / header_name, (json.dumps(whole, indent=2) + "\n").encode())
+
+
 def read_header(path: Path) -> dict[str, Any]:
     """Return a header without verifying it; raise `Damaged` if it is not a JSON object."""
     try:

@@ -24,7 +24,7 @@ def mimno_coherence(topics: Any, corpus: Corpus, *, n_words: int = 10) -> F64:
     corpus : Corpus
         Where the words occur.
     n_words : int
-        Top words of a model's topics.
+        The most probable words of a model's topics.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def top_words(topics: Any, n_words: int) -> list[list[str]]:
     """Return the top words of a model's topics, or the lists that are given."""
     model = getattr(topics, "model_", topics)
     if hasattr(model, "topics"):
-        return [list(topic) for topic in model.topics(n_words)]
+        return [list(topic) for topic in model.topics(n_words, order="frequency")]
     sequence = isinstance(topics, Sequence) and not isinstance(topics, str)
     listed = [list(topic) for topic in topics if not isinstance(topic, str)] if sequence else []
     if len(listed) < len(topics if sequence else "?") or not all(

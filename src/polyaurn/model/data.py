@@ -64,6 +64,16 @@ class ModelData:
         """Tokens of each topic and word with the prior's pseudo-counts: what beta is added to."""
         return _read_only_csr(topic_word_mass(self.topic_word_counts, self.priors))
 
+    @cached_property
+    def mass_of_topics(self) -> F64:
+        """What `topic_word_mass` sums to in each topic."""
+        return _sums(self.topic_word_mass, axis=1)
+
+    @cached_property
+    def mass_of_words(self) -> F64:
+        """What `topic_word_mass` sums to for each word."""
+        return _sums(self.topic_word_mass, axis=0)
+
     @property
     def averaged_draws(self) -> int:
         """How many draws of the chain `topic_word_counts` are the mean of; 1 for its last."""
@@ -74,6 +84,12 @@ class ModelData:
             f"{type(self).__name__}({self.n_topics:,} topics, {len(self.doc_names):,} documents, "
             f"{len(self.vocab):,} words, {len(self.assignments):,} tokens)"
         )
+
+
+def _sums(matrix: sp.csr_matrix, axis: int) -> F64:
+    found = np.asarray(matrix.sum(axis=axis), dtype=np.float64).ravel()
+    found.flags.writeable = False
+    return found
 
 
 def read_only(array: Any) -> Any:

@@ -7,8 +7,9 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,11 +32,21 @@ from polyaurn.files.names import (
     remove_checkpoints,
 )
 from polyaurn.files.npz import write_npz
-from polyaurn.files.sealed import replace_file, seal, write_flushed
+from polyaurn.files.sealed import (
+    Damaged,
+    read_header,
+    replace_file,
+    reseal,
+    seal,
+    unseal,
+    write_flushed,
+)
 from polyaurn.model.contents import FORMAT, WRITING, check_contents, check_foreign, remove_strays
 from polyaurn.model.data import ModelData
+from polyaurn.model.labels import OF_LABELS
 
 FORMAT_VERSION = 2
+M = TypeVar("M", bound=ModelData)
 _CORPUS = "# corpus "  # before the fingerprint in a config.toml, which says whose it is
 TIMED = ("seconds", "phi_seconds", "z_seconds", "tokens_per_second")  # of a record in the trace
 
@@ -86,6 +97,57 @@ def write_model(model: ModelData, folder: Path, config: str | None = None) -> No
     finally:
         remove_strays(folder)
         (folder / WRITING).unlink(missing_ok=True)
+
+
+def write_labels(model: ModelData, path: str | Path) -> None:
+    """Write the labels of a model into its folder, of which only the header is replaced."""
+    folder = check_path(path, "path").absolute()
+    with locked(folder):
+        try:
+            header = unseal(folder, HEADER, FORMAT, FORMAT_VERSION, first_sealed=2)
+        except Damaged as reason:
+            raise InputError(
+                f"The folder '{path}' must hold the model that the labels are for. It is damaged "
+                f"({reason}); copy it again, or train again."
+            ) from None
+        facts = header.get("parameters")
+        if not isinstance(facts, dict) or _without_labels(facts) != _without_labels(
+            json.loads(json.dumps(model.parameters))
+        ):
+            raise InputError(
+                f"The folder '{path}' must hold the model that the labels are for. It holds "
+                "another one; has it been replaced meanwhile? Label the model that is there now."
+            )
+        of_labels = {name: model.parameters[name] for name in OF_LABELS if name in model.parameters}
+        reseal(folder, HEADER, header | {"parameters": _without_labels(facts) | of_labels})
+
+
+def keep_labels(model: M, path: Path) -> M:
+    """Return a model with the labels of the one in a folder, where both are of the same run.
+
+    Topics keep their numbers in a chain, whatever number of sweeps it has.
+    """
+    try:
+        facts = read_header(path / HEADER).get("parameters")
+    except Damaged:
+        return model
+    before, now = (_run(f) for f in (facts, model.parameters))
+    both = before.keys() & now.keys()
+    if not both or any(before[name] != now[name] for name in both):
+        return model
+    kept = {name: value for name, value in (facts or {}).items() if name in OF_LABELS}
+    return replace(model, parameters=model.parameters | kept)
+
+
+def _run(facts: Any) -> dict[str, Any]:
+    """Return what fixes a chain, as far as a model says it; nothing for one from elsewhere."""
+    run = facts.get("run") if isinstance(facts, dict) else None
+    plain = json.loads(json.dumps(run)) if isinstance(run, dict) else {}
+    return {name: value for name, value in plain.items() if name != "max_iter"}
+
+
+def _without_labels(facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if name not in OF_LABELS}
 
 
 def _write_files(model: ModelData, folder: Path, config: str | None) -> None:

@@ -1,6 +1,8 @@
-"""The leading words of topics: probability, relevance, and the order of equal ones.
+"""The leading words of topics: their default order, relevance, and the order of equal ones.
 
-Everything that lists words of a topic, in tables, pages, plots and files, lists those found here.
+Everything that lists words of a topic, in tables, pages, plots and files, lists those found here,
+by relevance unless the plain order by probability is asked for. Measures of topics (coherence,
+diversity, exclusivity) are of the most probable words, as their authors define them.
 p is (n + beta) / (sum of n + beta), where pseudo-counts of seeds belong to n.
 """
 
@@ -9,7 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polyaurn.base.arrays import F64, I64
+from polyaurn.base.checks import check_one_of
 from polyaurn.model.data import ModelData
+
+RELEVANCE = 0.6  # lambda of Sievert and Shirley, who found it best for naming topics
+BY_RELEVANCE, BY_FREQUENCY = "relevance", "frequency"
+ORDERS = (BY_RELEVANCE, BY_FREQUENCY)  # of the words of a topic; the first is the default
 
 
 class Cells(NamedTuple):
@@ -43,13 +50,12 @@ def _at(counts: Any, topic: I64, word: Any) -> Any:
 
 def topic_totals(model: ModelData) -> F64:
     """Return what counts and priors of each topic sum to."""
-    sizes = np.asarray(model.topic_word_mass.sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(sizes + model.priors.beta.sum(), dtype=np.float64)
+    return np.asarray(model.mass_of_topics + model.priors.beta.sum(), dtype=np.float64)
 
 
 def word_totals(model: ModelData) -> F64:
     """Return how often each word occurs or was seeded, in all topics together."""
-    return np.asarray(model.topic_word_mass.sum(axis=0), dtype=np.float64).ravel()
+    return model.mass_of_words
 
 
 def relevance(probability: F64, overall: F64, weight: float) -> F64:
@@ -70,33 +76,52 @@ def first_places(score: F64, words: Any, most: int | None) -> I64:
     return places[np.lexsort((words[places], -score[places]))][:most]
 
 
-def leading_words(model: ModelData, k: int, n_words: int) -> tuple[I64, F64]:
-    """Return the numbers of a topic's most probable words, and n + beta of each."""
+def check_order(order: Any) -> str:
+    """Return one of `ORDERS`, or raise."""
+    return check_one_of(order, "order", ORDERS)
+
+
+def leading_words(
+    model: ModelData, k: int, n_words: int, order: str = BY_RELEVANCE
+) -> tuple[I64, F64]:
+    """Return the numbers of a topic's leading words, and n + beta of each."""
     n = model.topic_word_mass
     row = slice(n.indptr[k], n.indptr[k + 1])
-    return _leading(n.indices[row], n.data[row], model.priors.beta, n_words)
+    total = float(model.mass_of_topics[k] + model.priors.beta.sum())
+    return _leading(model, n.indices[row], n.data[row], total, n_words, order)
 
 
-def leading_words_of(model: ModelData, mass: Any, n_words: int) -> list[str]:
-    """Return the most probable words of a row of counts, such as that of merged topics."""
-    words, _ = _leading(mass.indices, mass.data, model.priors.beta, n_words)
+def leading_words_of(
+    model: ModelData, mass: Any, n_words: int, order: str = BY_RELEVANCE
+) -> list[str]:
+    """Return the leading words of a row of counts, such as that of merged topics."""
+    total = float(mass.sum() + model.priors.beta.sum())
+    words, _ = _leading(model, mass.indices, mass.data, total, n_words, order)
     return [model.vocab[v] for v in words]
 
 
-def _leading(words: Any, counts: Any, beta: F64, n_words: int) -> tuple[I64, F64]:
-    mass = counts + beta[words]
-    first = first_places(mass, words, n_words)
+def _leading(
+    model: ModelData, words: Any, counts: Any, total: float, n_words: int, order: str
+) -> tuple[I64, F64]:
+    mass = counts + model.priors.beta[words]
+    score = mass if order == BY_FREQUENCY else _relevance(model, words, mass / total)
+    first = first_places(score, words, n_words)
     return words[first].astype(np.int64), mass[first]
 
 
-def words_by_topic(model: ModelData, n_words: int) -> list[list[str]]:
-    """Return the most probable words of each topic."""
-    found = (leading_words(model, k, n_words)[0] for k in range(model.n_topics))
+def _relevance(model: ModelData, words: Any, probability: F64) -> F64:
+    totals = word_totals(model)
+    return relevance(probability, totals[words] / totals.sum(), RELEVANCE)
+
+
+def words_by_topic(model: ModelData, n_words: int, order: str = BY_RELEVANCE) -> list[list[str]]:
+    """Return the leading words of each topic."""
+    found = (leading_words(model, k, n_words, order)[0] for k in range(model.n_topics))
     return [[model.vocab[v] for v in words] for words in found]
 
 
 def exclusivity(model: ModelData, n_words: int) -> F64:
-    """Return the mean over a topic's leading words of their share in it over that in all topics.
+    """Return the mean over a topic's most probable words of their share in it over all topics'.
 
     Shares are of tokens and pseudo-counts, without beta; a topic without words has 0.
     """

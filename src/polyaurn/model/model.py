@@ -18,7 +18,13 @@ from polyaurn.corpus.tokenization import Tokenizer, tokenization_for
 from polyaurn.model.data import AVERAGED, ModelData
 from polyaurn.model.folder import save
 from polyaurn.model.inference import BURN_IN, KEPT, infer
-from polyaurn.model.leading_words import leading_words, topic_totals, words_by_topic
+from polyaurn.model.leading_words import (
+    BY_RELEVANCE,
+    check_order,
+    leading_words,
+    topic_totals,
+    words_by_topic,
+)
 from polyaurn.model.tables.mixin import Tables
 
 
@@ -128,17 +134,19 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         )
 
     @overload
-    def topics(self, n_words: int = ..., *, weights: Literal[False] = ...) -> list[list[str]]: ...
+    def topics(
+        self, n_words: int = ..., *, weights: Literal[False] = ..., order: str = ...
+    ) -> list[list[str]]: ...
 
     @overload
     def topics(
-        self, n_words: int = ..., *, weights: Literal[True]
+        self, n_words: int = ..., *, weights: Literal[True], order: str = ...
     ) -> list[list[tuple[str, float]]]: ...
 
     def topics(
-        self, n_words: int = 10, *, weights: bool = False
+        self, n_words: int = 10, *, weights: bool = False, order: str = BY_RELEVANCE
     ) -> list[list[str]] | list[list[tuple[str, float]]]:
-        """Return the most probable words of each topic.
+        """Return the leading words of each topic.
 
         Parameters
         ----------
@@ -147,20 +155,25 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         weights : bool
             Return pairs of a word and its probability, (n + beta) / (sum of n + beta), where
             pseudo-counts of seeds belong to beta.
+        order : {"relevance", "frequency"}
+            "relevance" ranks words that are frequent in the topic and rarer elsewhere above those
+            that are frequent everywhere: Sievert and Shirley's measure with lambda 0.6 (see
+            `topic_words`). "frequency" lists the most probable words.
 
         Returns
         -------
         list of list
-            Topic by topic, words in decreasing order; equal ones in the order of the vocabulary.
+            Topic by topic, words in this order; equal ones in the order of the vocabulary.
             Only words that occur in the topic, or were seeded there, are listed, so a small topic
             may have fewer.
         """
         check_whole(n_words, "n_words")
+        check_order(order)
         if not weights:
-            return words_by_topic(self, n_words)
+            return words_by_topic(self, n_words, order)
         found = []
         for k, total in enumerate(topic_totals(self).tolist()):
-            words, mass = leading_words(self, k, n_words)
+            words, mass = leading_words(self, k, n_words, order)
             pairs = zip(words.tolist(), (mass / total).tolist(), strict=True)
             found.append([(self.vocab[v], p) for v, p in pairs])
         return found

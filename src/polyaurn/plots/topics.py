@@ -1,4 +1,4 @@
-"""Topics as bars: their most probable words."""
+"""Topics as bars: their leading words."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ WIDTH, BARS = 0.86, 0.72  # shares of a column: all that is drawn, and the longe
 
 
 def plot_topics(model: Any, topics: Any = None, n_words: int = 8, *, ax: Any = None) -> Any:
-    """Draw the most probable words of topics as bars, one scale for all.
+    """Draw the leading words of topics as bars, one scale for all.
 
     Parameters
     ----------

@@ -204,13 +204,13 @@ def run(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     peak = peak_bytes()
     state = give_all_topics(corpus, state, task["sampler"], task["seed"], task["threads"])
     model = TopicModel.from_state(corpus, state, priors)
-    top = model.topics(TOP_WORDS)
+    top, shown = model.topics(TOP_WORDS, order="frequency"), model.topics(TOP_WORDS)
     largest = model.topic_sizes.argsort(kind="stable")[::-1][:SHOWN]
     half = sorted(speeds[len(speeds) // 2 :])
     yield {
         "sweeps": info.sweep, "tokens_per_second": half[len(half) // 2], "peak_bytes": peak,
         "acceptance": info.acceptance, "coherence_mimno": mimno_coherence(top, corpus).tolist(),
-        "diversity": diversity(top), "topics": [top[k] for k in largest],
+        "diversity": diversity(top), "topics": [shown[k] for k in largest],
     }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from polyaurn.model.checks import check_documents, check_topic, check_value_per_
 from polyaurn.model.data import ModelData, document_lengths
 from polyaurn.model.inference import infer
 from polyaurn.model.labels import labels_at
+from polyaurn.model.snippets import LENGTH, snippets
 from polyaurn.model.tables.words import Columns
 
 TOPICS_ONLY = "its topics have tables, and transform finds the mixtures of documents"
@@ -66,11 +67,14 @@ def _entropy(model: ModelData, total: F64) -> F64:
     return np.asarray(np.maximum(np.log(total) - of_mass / total, 0.0))
 
 
-def representative_documents(model: ModelData, topic: Any, n: int, texts: Any) -> Columns:
+def representative_documents(
+    model: ModelData, topic: Any, n: int, texts: Any, snippet: int = LENGTH
+) -> Columns:
     """Return the documents with the largest shares of a topic."""
     check_documents(model, TOPICS_ONLY)
     k = check_topic(model, topic)
     check_whole(n, "n")
+    check_whole(snippet, "snippet", 20, of="characters")
     m = model.doc_topic_counts
     at = np.flatnonzero(m.indices == k)
     document = np.searchsorted(m.indptr, at, side="right") - 1
@@ -82,7 +86,10 @@ def representative_documents(model: ModelData, topic: Any, n: int, texts: Any) -
         "tokens": m.data[at][order].astype(np.int64),
         "length": length[order],
     }
-    return table | _texts(model, texts, document[order])
+    shown = _texts(model, texts, document[order])
+    if shown:
+        shown["snippet"] = snippets(model, k, map(str, shown["text"]), snippet)
+    return table | shown
 
 
 def similar_documents(model: ModelData, document: Any, n: int, text: Any, texts: Any) -> Columns:

@@ -16,7 +16,7 @@ from polyaurn.chain.state import Priors, topic_word_matrix
 from polyaurn.model.checks import check_topic
 from polyaurn.model.data import ModelData
 from polyaurn.model.distance import topic_distances
-from polyaurn.model.labels import KEY, given_labels
+from polyaurn.model.labels import KEY, LONGEST, OF_LABELS, given_labels
 from polyaurn.model.leading_words import leading_words_of
 from polyaurn.model.tables.words import Columns
 
@@ -109,7 +109,7 @@ def merge_topics(model: M, groups: Any) -> M:
     z = becomes.astype(np.uint16)[model.assignments]
     z.flags.writeable = False
     labels = given_labels(model)
-    facts = {k: v for k, v in model.parameters.items() if k not in ("run", KEY)}
+    facts = {k: v for k, v in model.parameters.items() if k not in ("run", *OF_LABELS)}
     facts |= {"n_topics": len(parts), "merged_topics": parts}
     if any(labels):
         facts[KEY] = [_label([labels[k] for k in old]) for old in parts]
@@ -159,4 +159,5 @@ def _summed(matrix: Any, like: Any) -> sp.csr_matrix:
 
 
 def _label(labels: list[str | None]) -> str | None:
-    return " + ".join(dict.fromkeys(label for label in labels if label)) or None
+    joined = " + ".join(dict.fromkeys(label for label in labels if label))
+    return (joined if len(joined) <= LONGEST else f"{joined[: LONGEST - 1]}…") or None

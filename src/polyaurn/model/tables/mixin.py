@@ -1,12 +1,14 @@
 """The tables of a model, as methods of `TopicModel` and of `LDA`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
 from polyaurn.model.data import ModelData
-from polyaurn.model.labels import label_topics
+from polyaurn.model.labels import Labels, label_topics
+from polyaurn.model.leading_words import BY_RELEVANCE, RELEVANCE
+from polyaurn.model.snippets import LENGTH
 from polyaurn.model.tables.documents import (
     document_info,
     representative_documents,
@@ -44,7 +46,14 @@ class Tables(Generic[M]):
     def _fitted(self) -> M:
         return cast(M, self)
 
-    def topic_info(self, corpus: Any = None, *, n_words: int = 10, as_frame: bool = True) -> Any:
+    def topic_info(
+        self,
+        corpus: Any = None,
+        *,
+        n_words: int = 10,
+        order: str = BY_RELEVANCE,
+        as_frame: bool = True,
+    ) -> Any:
         """Return a table of topics, one row each.
 
         Parameters
@@ -52,7 +61,9 @@ class Tables(Generic[M]):
         corpus : Corpus, optional
             Where coherence is measured; an estimator takes what it was trained on.
         n_words : int
-            Leading words, in the table and for exclusivity and coherence.
+            Leading words in the table; exclusivity and coherence are of as many most probable ones.
+        order : {"relevance", "frequency"}
+            How words in the table are ranked, as in `TopicModel.topics`.
         as_frame : bool
             Return a DataFrame, or a dict of columns.
 
@@ -72,15 +83,15 @@ class Tables(Generic[M]):
         ['moon, orbit']
         """
         corpus = getattr(self, "corpus_", None) if corpus is None else corpus
-        return frame(topic_info(self._fitted(), corpus, n_words), as_frame=as_frame)
+        return frame(topic_info(self._fitted(), corpus, n_words, order), as_frame=as_frame)
 
     def topic_words(
         self,
-        method: str = "probability",
+        method: str = "relevance",
         n_words: int = 10,
         *,
         topics: Any = None,
-        relevance_lambda: float = 0.6,
+        relevance_lambda: float = RELEVANCE,
         frex_weight: float = 0.5,
         as_frame: bool = True,
     ) -> Any:
@@ -88,7 +99,7 @@ class Tables(Generic[M]):
 
         Parameters
         ----------
-        method : {"probability", "relevance", "frex", "lift", "score"}
+        method : {"relevance", "probability", "frex", "lift", "score"}
             How words are ranked. p is (n + beta) / (sum of n + beta), q a word's share of all
             tokens. "relevance" (Sievert and Shirley): lambda log p + (1 - lambda) log(p / q).
             "lift": p / q. "frex" (Bischof and Airoldi): the harmonic mean of a word's ranks by
@@ -157,7 +168,13 @@ class Tables(Generic[M]):
         return frame(document_info(self._fitted()), as_frame=as_frame)
 
     def representative_documents(
-        self, topic: int, n: int = 5, *, texts: Any = None, as_frame: bool = True
+        self,
+        topic: int,
+        n: int = 5,
+        *,
+        texts: Any = None,
+        snippet: int = LENGTH,
+        as_frame: bool = True,
     ) -> Any:
         """Return a table of the documents with the largest shares of a topic.
 
@@ -169,6 +186,8 @@ class Tables(Generic[M]):
             How many documents at most, only those with tokens of the topic.
         texts : sequence of str, optional
             The documents' texts, to show them.
+        snippet : int
+            Characters of a snippet, at least 20.
         as_frame : bool
             Return a DataFrame, or a dict of columns.
 
@@ -176,9 +195,11 @@ class Tables(Generic[M]):
         -------
         DataFrame or dict
             ``number`` (place in the corpus, from 0), ``document`` (name), ``share`` in decreasing
-            order, ``tokens`` of the topic, ``length``, and ``text`` if given.
+            order, ``tokens`` of the topic, ``length``, and if texts are given ``text`` and
+            ``snippet``, the part of it in which the topic's leading words are densest.
         """
-        return frame(representative_documents(self._fitted(), topic, n, texts), as_frame=as_frame)
+        table = representative_documents(self._fitted(), topic, n, texts, snippet)
+        return frame(table, as_frame=as_frame)
 
     def similar_documents(
         self,
@@ -308,16 +329,19 @@ class Tables(Generic[M]):
         """
         return merge_topics(self._fitted(), groups)
 
-    def label_topics(
-        self, labels: Callable[[list[str]], str] | Mapping[int, str], *, n_words: int = 10
-    ) -> M:
+    def label_topics(self, labels: Labels, *, n_words: int = 10) -> M:
         """Return a model with labels, which tables, reports and plots show and `save` stores.
+
+        A label has at most 100 characters, none of them a control character, and belongs to one
+        topic only; capitals do not distinguish labels.
 
         Parameters
         ----------
-        labels : callable or mapping
-            A function from the leading words of a topic to its label, called for each topic that
-            has words; or topic numbers with their labels. Other topics keep the label they have.
+        labels : mapping, sequence or callable
+            Topic numbers with their labels, None for a label to remove, where other topics keep
+            theirs; or a list with a label or None for each topic; or a function from the leading
+            words of a topic to its label, called for each topic that has words. Where a function
+            returns a label again, a word that distinguishes the topic is added.
         n_words : int
             How many words the function is given.
 

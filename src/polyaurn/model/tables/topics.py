@@ -14,16 +14,22 @@ from polyaurn.model.checks import check_corpus
 from polyaurn.model.coherence import mimno_coherence
 from polyaurn.model.data import ModelData
 from polyaurn.model.labels import labels_at, labels_of
-from polyaurn.model.leading_words import exclusivity, topic_totals, words_by_topic
+from polyaurn.model.leading_words import (
+    BY_FREQUENCY,
+    check_order,
+    exclusivity,
+    topic_totals,
+    words_by_topic,
+)
 from polyaurn.model.tables.words import Columns
 
 
-def topic_info(model: ModelData, corpus: Any, n_words: int) -> Columns:
+def topic_info(model: ModelData, corpus: Any, n_words: int, order: str) -> Columns:
     """Return one row per topic; coherence only with a corpus."""
     check_whole(n_words, "n_words")
     if corpus is not None:
         check_corpus(corpus)
-    sizes, words = model.topic_sizes, words_by_topic(model, n_words)
+    sizes, words = model.topic_sizes, words_by_topic(model, n_words, check_order(order))
     used = sizes > 0
     table = {
         "topic": np.arange(model.n_topics),
@@ -35,7 +41,8 @@ def topic_info(model: ModelData, corpus: Any, n_words: int) -> Columns:
         "exclusivity": np.where(used, exclusivity(model, n_words), np.nan),
     }
     if corpus is not None:
-        table["coherence_mimno"] = np.where(used, mimno_coherence(words, corpus), np.nan)
+        probable = words_by_topic(model, n_words, BY_FREQUENCY)
+        table["coherence_mimno"] = np.where(used, mimno_coherence(probable, corpus), np.nan)
     return table
 
 

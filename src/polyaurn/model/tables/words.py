@@ -1,4 +1,4 @@
-"""The words of topics, ranked by probability or by what sets a topic apart."""
+"""The words of topics, ranked by what sets a topic apart or by probability."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from polyaurn.model.checks import check_topics_asked
 from polyaurn.model.data import ModelData
 from polyaurn.model.labels import labels_at
 from polyaurn.model.leading_words import (
+    RELEVANCE,
     Cells,
     first_places,
     relevance,
@@ -30,11 +31,11 @@ def topic_words(model: ModelData, method: str, n_words: int | None, **options: A
 
 def ranked_words(
     model: ModelData,
-    method: str = "probability",
+    method: str = "relevance",
     n_words: int | None = None,
     *,
     topics: Any = None,
-    relevance_lambda: float = 0.6,
+    relevance_lambda: float = RELEVANCE,
     frex_weight: float = 0.5,
 ) -> Columns:
     """Return the leading words of topics as columns; all words that occur without `n_words`."""
@@ -82,7 +83,7 @@ def _by_method(
 def _overall(model: ModelData, cells: Cells) -> F64:
     """Return the share of each cell's word among all tokens."""
     totals = word_totals(model)
-    return np.asarray((totals / totals.sum())[cells.word])
+    return np.asarray(totals[cells.word] / totals.sum())
 
 
 def _score(model: ModelData, cells: Cells) -> F64:

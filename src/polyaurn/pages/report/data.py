@@ -14,6 +14,7 @@ from polyaurn.corpus.names import has_names
 from polyaurn.model.checks import check_belongs, check_documents
 from polyaurn.model.data import ModelData, document_lengths, largest_topics
 from polyaurn.model.labels import given_labels
+from polyaurn.model.leading_words import RELEVANCE
 from polyaurn.model.model import fitted
 from polyaurn.model.topic_map import ASPECT, MOST_TOPICS, place_topics
 from polyaurn.pages.report.dates import over_time, parse_dates, write_day
@@ -74,6 +75,7 @@ def gather(
         "notes": _notes(trained, topics, shown, corpus, words, days, place.order),
         "tokens": _short(trained.topic_sizes.sum()),
         "shown": words_shown(len(topics)),
+        "relevance": RELEVANCE,
         "alpha": _short(trained.priors.alpha.sum()),
         "beta": _beta(trained, words),
         "seeds": _seeds(trained, topics, leading, words),

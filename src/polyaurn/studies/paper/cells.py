@@ -121,7 +121,7 @@ def _quality(cell: Cell, corpus: Any) -> dict[str, Any]:
     priors = make_priors(ALPHA, BETA, cell.topics, corpus.n_words)
     model = TopicModel.from_state(train, state, priors)
     score = left_to_right(model, scored, PARTICLES, n_jobs=cell.threads, device=cell.device)
-    top = model.topics(TOP_WORDS)
+    top = model.topics(TOP_WORDS, order="frequency")
     there = {test.vocab[v] for v in np.unique(test.word).tolist()}
     whole = [topic for topic in top if len(topic) == TOP_WORDS and there.issuperset(topic)]
     coherence = mimno_coherence(whole, test) if whole else np.zeros(0)

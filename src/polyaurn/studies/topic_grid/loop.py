@@ -284,7 +284,7 @@ def _score(model: TopicModel, split: Split, options: dict[str, Any]) -> dict[str
     how: dict[str, Any] = {name: options[name] for name in ("random_state", "n_jobs")}
     held_out = left_to_right(model, split.scored, particles, **how)
     completion = document_completion(model, split.test, **how)
-    listed = model.topics(10)
+    listed = model.topics(10, order="frequency")
     top = [topic for topic in listed if len(topic) > 1]
     coherent = [
         value

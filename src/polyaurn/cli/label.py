@@ -1,0 +1,319 @@
+"""The command that gives topics labels. Heavy imports wait inside."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyaurn.base.errors import InputError
+from polyaurn.cli.checks import check_only_for
+from polyaurn.cli.options import INTERRUPTED, READING, Json, ModelPath, Quiet, reads_texts
+from polyaurn.cli.steps import note, print_json
+from polyaurn.cli.tables import show_table
+
+if TYPE_CHECKING:
+    from polyaurn.exchange.chat import ChatServer
+    from polyaurn.exchange.llm_labels import Answers, Question
+    from polyaurn.model.model import TopicModel
+
+_LLM = "Labels by a language model"
+_MOST_BYTES = 1 << 24  # of a file of labels
+
+
+@reads_texts
+def label(
+    model: ModelPath,
+    labels: Annotated[
+        list[str] | None,
+        typer.Argument(help='Such as 19=Brexit 3="House prices".', show_default=False),
+    ] = None,
+    from_: Annotated[
+        Path | None,
+        typer.Option("--from", help="CSV file with the columns topic and label."),
+    ] = None,
+    remove: Annotated[
+        list[int] | None, typer.Option(help="Topic whose label to remove; may be repeated.")
+    ] = None,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Show labels, which is the default.")
+    ] = False,
+    by_llm: Annotated[
+        bool,
+        typer.Option(
+            "--by-llm",
+            help="Ask a language model for labels of the topics without one.",
+            rich_help_panel=_LLM,
+        ),
+    ] = False,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            help="Server that speaks OpenAI's chat protocol, such as http://localhost:11434/v1.",
+            rich_help_panel=_LLM,
+        ),
+    ] = None,
+    llm: Annotated[
+        str | None,
+        typer.Option("--model", help="The model's name on that server.", rich_help_panel=_LLM),
+    ] = None,
+    key_variable: Annotated[
+        str | None,
+        typer.Option(
+            help="Environment variable with the server's key, such as OPENAI_API_KEY.",
+            rich_help_panel=_LLM,
+        ),
+    ] = None,
+    documents: Annotated[
+        int,
+        typer.Option(help="Excerpts of documents to send for each topic.", rich_help_panel=_LLM),
+    ] = 0,
+    words: Annotated[
+        int, typer.Option(help="Words to send for each topic.", rich_help_panel=_LLM)
+    ] = 15,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Ask about labelled topics, too.", rich_help_panel=_LLM),
+    ] = False,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds to wait for an answer.", rich_help_panel=_LLM)
+    ] = 120.0,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Send without asking.", rich_help_panel=_LLM)
+    ] = False,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            help="For --documents: what the model was trained on, if it has moved.",
+            rich_help_panel=_LLM,
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    *,
+    where: dict[str, Any],
+) -> None:
+    """Give topics labels, which are shown wherever a topic is named and stored with the model.
+
+    Example: polyaurn label model 1=Space 2="Football matches"
+
+    Example: polyaurn label model --by-llm --url http://localhost:11434/v1 --model llama3.2
+    """
+    from polyaurn.model.folder import write_labels
+    from polyaurn.model.storage import load
+
+    changes = bool(labels or from_ or remove)
+    _check_options(by_llm, changes, list_, _given(locals(), where))
+    loaded = load(model)
+    code = 0
+    if by_llm:
+        server = _server(url, llm, key_variable, timeout)
+        questions = _questions(
+            loaded, model, words, documents, corpus, where, replace=replace, quiet=quiet or json
+        )
+        loaded, found = _ask(loaded, questions, server, ask=not yes, quiet=quiet or json)
+        write_labels(loaded, model)
+        code = _report(found, quiet=quiet or json)
+    elif changes:
+        loaded = loaded.label_topics(_changes(labels or [], from_, remove or []))
+        write_labels(loaded, model)
+    if json:
+        print_json(_for_machines(loaded))
+    elif not code and not (quiet and (by_llm or changes)):
+        _show(loaded)
+    if code:
+        raise typer.Exit(code)
+
+
+def _given(options: dict[str, Any], where: dict[str, Any]) -> list[str]:
+    """Return the options of a language model that were given."""
+    plain = {"url": None, "llm": None, "key_variable": None, "documents": 0, "words": 15,
+             "replace": False, "timeout": 120.0, "yes": False, "corpus": None}  # fmt: skip
+    given = [name for name, default in plain.items() if options[name] != default]
+    given += [name for name in where if where[name] != READING[name][1]]
+    return ["--model" if name == "llm" else f"--{name.replace('_', '-')}" for name in given]
+
+
+def _check_options(by_llm: bool, changes: bool, list_: bool, given: list[str]) -> None:
+    """Reject options that contradict each other or have no effect."""
+    if by_llm + changes + list_ > 1:
+        raise InputError(
+            "The '--by-llm' and '--list' options must stand alone, without labels, '--from' and "
+            "'--remove'. Got several; run the command for each."
+        )
+    for option in given:
+        check_only_for(option, True, "--by-llm", here=by_llm)
+
+
+def _server(
+    url: str | None, llm: str | None, key_variable: str | None, timeout: float
+) -> "ChatServer":
+    from polyaurn.exchange.chat import ChatServer
+
+    for option, value in (("--url", url), ("--model", llm)):
+        if value is None:
+            raise InputError(
+                f"The '{option}' option must be given for --by-llm, such as: --url "
+                "http://localhost:11434/v1 --model llama3.2"
+            )
+    key = None
+    if key_variable is not None:
+        key = os.environ.get(key_variable, "").strip()
+        if not key:
+            raise InputError(
+                "The '--key-variable' option must name an environment variable that holds a key. "
+                f"'{key_variable}' is not set or empty; set it first."
+            )
+    return ChatServer(str(url), str(llm), key, timeout)
+
+
+def _questions(
+    model: "TopicModel",
+    folder: Path,
+    words: int,
+    documents: int,
+    corpus: Path | None,
+    where: dict[str, Any],
+    *,
+    replace: bool,
+    quiet: bool,
+) -> list["Question"]:
+    """Return what is to be asked, one question for each topic that has words."""
+    from polyaurn.base.checks import check_whole
+    from polyaurn.cli.texts import texts_of
+    from polyaurn.exchange.llm_labels import leading_documents, make_questions, topics_to_ask
+
+    check_whole(words, "n_words")
+    check_whole(documents, "n_documents", 0)
+    topics = topics_to_ask(model, range(model.n_topics) if replace else None)
+    if not topics:
+        raise InputError(
+            "The model must have topics without a label for --by-llm. All have one; add --replace "
+            "to ask about all of them."
+        )
+    leading = leading_documents(model, topics, documents)
+    numbers = {d for listed in leading.values() for d in listed}
+    texts = texts_of(model, folder, numbers, corpus, where, quiet=quiet) if documents else {}
+    return make_questions(model, topics, words, leading, texts)
+
+
+def _ask(
+    model: "TopicModel",
+    questions: list["Question"],
+    server: "ChatServer",
+    *,
+    ask: bool,
+    quiet: bool,
+) -> tuple["TopicModel", "Answers"]:
+    """Say what is sent, send it, and return the model with the labels that came back."""
+    from polyaurn.exchange.llm_labels import ask_for_labels, labels_of_others, what_is_sent
+    from polyaurn.model.labels import with_labels
+    from polyaurn.training.progress import following
+    from polyaurn.training.signals import interrupted_by_signals
+
+    said = what_is_sent(questions, server)
+    terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if ask and terminal:
+        note(said)
+        typer.confirm("Send?", abort=True, err=True)
+    elif not quiet:
+        note(said)
+    others = labels_of_others(model, [question.topic for question in questions])
+    with following("asking for labels", show=not quiet), interrupted_by_signals():
+        found = ask_for_labels(questions, server, others)
+    return with_labels(model, found.labels, found.requests), found
+
+
+def _report(found: "Answers", *, quiet: bool) -> int:
+    """Say what is missing, and return the exit code."""
+    from polyaurn.exchange.llm_labels import what_is_missing
+
+    for sentence in what_is_missing(found):
+        note(f"polyaurn: {sentence}" if found.failure else sentence)
+    if not (quiet or found.failure or found.interrupted):
+        note(f"{len(found.labels):,} label{'s' * (len(found.labels) != 1)} written.")
+    return INTERRUPTED if found.interrupted else 2 if found.failure or not found.labels else 0
+
+
+def _changes(labels: list[str], file: Path | None, remove: list[int]) -> dict[int, str | None]:
+    """Return what the user gives topics: a label, or None for one to remove."""
+    pairs: list[tuple[int, str | None]] = [*_in_file(file)] if file is not None else []
+    for text in labels:
+        topic, equals, name = text.partition("=")
+        if not equals or not topic.strip().isdecimal():
+            raise InputError(
+                f'The labels must be written as TOPIC=LABEL, such as 3="House prices". Got '
+                f"{text!r} instead."
+            )
+        pairs.append((int(topic), name))
+    pairs += [(topic, None) for topic in remove]
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        topics = [topic for topic, _ in pairs]
+        twice = next(topic for topic in topics if topics.count(topic) > 1)
+        raise InputError(f"The labels must name each topic once. Got topic {twice} twice.")
+    return found
+
+
+def _in_file(path: Path) -> list[tuple[int, str]]:
+    """Return the labels of a CSV file with the columns topic and label."""
+    import csv
+
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise InputError(
+                f"The file '{path}' must be a list of labels. Got {path.stat().st_size:,} bytes; "
+                "is it another file?"
+            )
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(
+            f"The file '{path}' cannot be read: {error.strerror or error}. Check the path."
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(f"The file '{path}' must be UTF-8 text. It is not; convert it.") from None
+    try:
+        rows = list(csv.reader(text.splitlines(keepends=True), strict=True))
+    except csv.Error as error:
+        raise InputError(f"The file '{path}' must be CSV. It is not ({error}).") from None
+    head = [name.strip().lower() for name in rows[0]] if rows else []
+    if not {"topic", "label"} <= set(head):
+        raise InputError(
+            f"The file '{path}' must have the columns topic and label in its first line. Got "
+            f"'{','.join(head):.80}' instead."
+        )
+    topic, name = head.index("topic"), head.index("label")
+    found = []
+    for line, row in enumerate(rows[1:], start=2):
+        if not row:
+            continue
+        cells = row + [""] * (len(head) - len(row))
+        if not cells[topic].strip().isdecimal():
+            raise InputError(
+                f"The file '{path}', row {line}: expected a topic's number. Got "
+                f"{cells[topic]!r:.60} instead."
+            )
+        found.append((int(cells[topic]), cells[name]))
+    return found
+
+
+def _show(model: "TopicModel") -> None:
+    from polyaurn.model.labels import given_labels
+
+    labels = given_labels(model)
+    show_table(
+        ("topic", "label", "leading words"),
+        [(str(k), labels[k] or "", " ".join(words)) for k, words in enumerate(model.topics(8))],
+        title=f"{sum(map(bool, labels)):,} of {model.n_topics:,} topics have labels",
+        left=("label", "leading words"),
+    )
+
+
+def _for_machines(model: "TopicModel") -> list[dict[str, Any]]:
+    from polyaurn.model.labels import given_labels
+
+    labels = given_labels(model)
+    return [
+        {"topic": k, "label": labels[k], "words": words} for k, words in enumerate(model.topics(8))
+    ]
