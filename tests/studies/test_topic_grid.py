@@ -13,11 +13,16 @@ from polyaurn.cli import topic_grid as cli_grid
 from polyaurn.files.names import TIMINGS
 from polyaurn.model.distance import match_topics
 from polyaurn.pages.charts import line_chart
+from polyaurn.studies.topic_grid import cells
 from polyaurn.studies.topic_grid import loop as grid
+from polyaurn.studies.topic_grid.cells import seconds_left
 from polyaurn.studies.topic_grid.page import render
 from polyaurn.studies.topic_grid.summary import best, summarise
 
-OPTIONS = {"max_iter": 12, "particles": 3, "test_share": 0.2, "n_jobs": 1, "random_state": 5}
+OPTIONS = {
+    "max_iter": 12, "particles": 3, "test_share": 0.2, "n_jobs": 1, "random_state": 5,
+    "score": "left-to-right",
+}  # fmt: skip
 TEXTS = ["cat dog cat bird", "dog cat bird dog", "planet star moon", "star moon planet star"] * 8
 
 
@@ -123,8 +128,7 @@ def test_more_topics_and_seeds_use_what_is_there(whole, small, tmp_path):
         ({"sampler": "partially-collapsed"}, "sampler auto there, partially-collapsed now"),
         ({"sampler": "light", "n_jobs": 2}, "threads none there, 2 now"),
         ({"random_state": 6}, "first seed 5 there, 6 now"),
-        ({"test_share": 0.3, "particles": 4}, "test share 0.2 there, 0.3 now; particles 3 there"),
-        ({"max_scored": 5}, "most documents scored 300 there, 5 now"),
+        ({"test_share": 0.3, "particles": 4}, "test share 0.2 there, 0.3 now"),
     ],
 )
 def test_a_folder_of_another_setting_is_rejected(whole, small, change, message):
@@ -201,14 +205,16 @@ def test_numbers_of_numpy_are_numbers(whole, small, tmp_path):
     given = {
         name: np.float64(value) if isinstance(value, float) else np.int64(value)
         for name, value in OPTIONS.items()
+        if name != "score"
     }
+    given["score"] = OPTIONS["score"]
     found = topic_grid(small, np.array([2, 4]), np.int64(2), out=tmp_path, **given)
     assert without_times(found) == without_times(whole[0])
     assert (tmp_path / "setting.json").read_bytes() == (whole[1] / "setting.json").read_bytes()
 
 
 def test_coherence_is_the_same_in_pieces(whole, small, tmp_path, monkeypatch):
-    monkeypatch.setattr(grid, "TOPICS_AT_ONCE", 3)
+    monkeypatch.setattr(cells, "TOPICS_AT_ONCE", 3)
     found = topic_grid(small, [4], 1, out=tmp_path, **OPTIONS)
     assert found["cells"][0]["coherence_npmi"] == whole[0]["cells"][2]["coherence_npmi"]
 
@@ -232,7 +238,7 @@ def test_the_page_is_whole_and_works_offline(whole):
     text = (folder / "sweep.html").read_text()
     assert not re.search(r"https?://|<script|<link|src=", text)
     pictures = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
-    assert [svg.count("<circle") for svg in pictures] == [4, 4, 4, 2]
+    assert [svg.count("<circle") for svg in pictures] == [4, 4, 4, 2, 0]
     for svg in pictures:
         ElementTree.fromstring(svg)
     assert f"{found['topics'][1]['held_out']['mean']:,.4f} &plusmn; " in text
@@ -253,9 +259,11 @@ def test_the_page_says_what_is_known(whole):
     assert "between seeds, 2 cannot be distinguished from it" in text
     assert "Highest with 2 topics, the smallest number tried; no other equals it" in text
     assert "&lt;folder&gt;/models" in text
-    cells = [cell for cell in found["cells"] if cell["seed"] == 5]
-    rows = summarise(cells, lambda K, seeds: [])
-    one = found | {"seeds": [5], "cells": cells, "topics": rows, "best": best(rows)}
+    kept = [cell for cell in found["cells"] if cell["seed"] == 5]
+    rows = summarise(kept, lambda K, seeds: [])
+    for row in rows:
+        row["behind_best"] = {"mean": 0.1, "error": None}
+    one = found | {"seeds": [5], "cells": kept, "topics": rows, "best": best(rows)}
     text = render(one, "folder")
     assert "there is one seed, so that differences cannot be compared" in text
     assert "Not measured: it takes two seeds." in text
@@ -265,6 +273,7 @@ def test_the_page_says_what_is_known(whole):
 def test_equal_is_within_the_larger_spread():
     def cells(K, *values):
         same = dict.fromkeys(("completion", "diversity", "train_seconds", "seconds"), 1.0)
+        same["coherence_npmi_error"] = None
         return [
             same | {"topics": K, "seed": s, "held_out": v, "coherence_npmi": None}
             for s, v in enumerate(values)
@@ -288,12 +297,18 @@ def test_equal_is_within_the_larger_spread():
 
 
 def test_the_time_left_goes_by_the_nearest_finished_cell():
-    assert grid.seconds_left(10, 0.25, 5.0, {}, []) == 15.0
-    assert grid.seconds_left(10, 0.5, 5.0, {}, [10, 40]) == 5.0 + 10.0 + 20.0
-    assert grid.seconds_left(10, 0.5, 5.0, {10: 12.0, 90: 100.0}, [90, 40]) == pytest.approx(
+    assert seconds_left([(10, 0.25, 5.0)], {}, []) == 15.0
+    assert seconds_left([(10, 0.5, 5.0)], {}, [10, 40]) == 5.0 + 10.0 + 20.0
+    assert seconds_left([(10, 0.5, 5.0)], {10: 12.0, 90: 100.0}, [90, 40]) == pytest.approx(
         7.0 + 100.0 + 100.0 * np.sqrt(40 / 90)
     )
-    assert grid.seconds_left(10, 1.0, 20.0, {10: 12.0}, []) == 0.0
+    assert seconds_left([(10, 1.0, 20.0)], {10: 12.0}, []) == 0.0
+
+
+def test_the_time_left_is_shared_by_models_side_by_side():
+    running = [(10, 0.5, 5.0), (10, 0.25, 2.0)]
+    assert seconds_left(running, {10: 10.0}, [10], 2) == (5.0 + 8.0 + 10.0) / 2
+    assert seconds_left([(10, 0.1, 1.0), (5, 0.9, 9.0)], {}, [], 2) == 9.0
 
 
 @pytest.mark.parametrize(
@@ -309,6 +324,7 @@ def test_the_time_left_goes_by_the_nearest_finished_cell():
         ({"max_iter": 0}, "'max_iter' parameter"),
         ({"max_scored": 1.5}, "'max_scored' parameter"),
         ({"particles": 0}, "'particles' parameter"),
+        ({"score": "perplexity"}, "'score' parameter must be one of 'completion', 'left-to-right'"),
         ({"test_share": 1.0}, "'test_share' parameter must be between 0 and 1. Got 1.0"),
         ({"test_share": "all"}, "Got 'all'"),
         ({"test_share": 0.001}, r"both sides.*Got 0.001 of 60 documents, 0 of them empty"),
@@ -340,8 +356,8 @@ def test_folders_of_others_are_left_alone(small, tmp_path):
 
 def test_the_command(run, tmp_path, monkeypatch):
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
-    command = ("sweep", "texts.txt", "-k", "1, 2", "--seeds", 2, "--sweeps", 20, "--particles", 2)
-    score, scored = grid._score, []
+    command = ("sweep", "texts.txt", "-k", "1, 2", "--seeds", 2, "--sweeps", 20, "--threads", 1)
+    score, scored = cells._score, []
 
     def stop_at_the_second(*arguments):
         scored.append(arguments)
@@ -349,7 +365,7 @@ def test_the_command(run, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return score(*arguments)
 
-    monkeypatch.setattr(grid, "_score", stop_at_the_second)
+    monkeypatch.setattr(cells, "_score", stop_at_the_second)
     code, out, err = run(*command)
     assert (code, out) == (130, "")
     assert "Stopped; 1 of 4 models are finished and kept in polyaurn-sweep. Run the same" in err
@@ -365,7 +381,7 @@ def test_the_command(run, tmp_path, monkeypatch):
     assert (code, err) == (0, "")
     assert json.loads(out) == json.loads((tmp_path / "polyaurn-sweep" / "sweep.json").read_text())
     assert run(*command, "-q") == (0, "", "")
-    code, _, err = run(*command[:-4], "--sweeps", 21, "--particles", 2)
+    code, _, err = run(*command[:-4], "--sweeps", 21)
     assert code == 2
     assert "sweeps 20 there, 21 now" in err
 
@@ -382,6 +398,7 @@ def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
     assert [line.split()[0] for line in lines[1:]] == ["2", "4"]
     assert f"{whole[0]['topics'][0]['held_out']['mean']:.4f} ± " in lines[1]
     place = {"cell": 3, "cells": 12, "topics": 50, "seed": 1, "sweep": 7, "sweeps": 500}
+    place["at_once"] = 1
     for step, seconds, said in (
         ("training", 61.0, "seed 1, sweep 7 of 500; about 61 s left for all"),
         ("scoring", 600.0, "seed 1, scoring; about 10 min left for all"),
@@ -390,6 +407,8 @@ def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
         words = cli_grid._in_words(place | {"step": step, "seconds_left": seconds})
         assert words.startswith("model 3 of 12: 50 topics, ")
         assert said in words
+    beside = cli_grid._in_words(place | {"step": "scoring", "seconds_left": 9.0, "at_once": 2})
+    assert beside.startswith("model 3 of 12, 2 side by side: 50 topics")
 
 
 @pytest.mark.parametrize(
@@ -404,6 +423,7 @@ def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
         (("--beta", "x"), "'--beta' option must be a positive number, or a file"),
         (("--sampler", "gibbs"), "'--sampler' option must be one of"),
         (("--threads", 0), "'--threads' option must be"),
+        (("--score", "x"), "'--score' option must be one of 'completion', 'left-to-right'"),
         (("--out", "there.txt"), "'--out' option must be a folder"),
     ],
 )
