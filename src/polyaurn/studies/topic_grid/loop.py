@@ -193,7 +193,7 @@ def _scores(cells: Sequence[dict[str, Any]]) -> dict[int, np.ndarray]:
     """Return the log likelihoods of documents, seeds by documents, for each number of topics."""
     return {
         K: np.array([cell[BY_DOCUMENT] for cell in cells if cell["topics"] == K])
-        for K in {cell["topics"] for cell in cells}
+        for K in sorted({cell["topics"] for cell in cells})
     }
 
 
