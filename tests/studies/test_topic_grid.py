@@ -3,7 +3,9 @@
 import csv
 import json
 import re
+import threading
 import xml.etree.ElementTree as ElementTree
+from html import escape
 
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from polyaurn.pages.charts import line_chart
 from polyaurn.studies.topic_grid import cells
 from polyaurn.studies.topic_grid import loop as grid
 from polyaurn.studies.topic_grid.cells import seconds_left
+from polyaurn.studies.topic_grid.flow_chart import flow_chart, flow_tables
+from polyaurn.studies.topic_grid.flows import kinds, shared_tokens
 from polyaurn.studies.topic_grid.page import render
 from polyaurn.studies.topic_grid.summary import best, summarise
 
@@ -461,3 +465,166 @@ def test_charts_show_rings_and_space_by_logarithms():
     written = [e.text for e in ElementTree.fromstring(close).iter() if e.tag == "text"]
     assert {"100", "102"} <= set(written)
     assert "101" not in written
+
+
+def trained_again(small, folder, **change):
+    """Return whether a call on a finished folder trains anything, and what it gives."""
+    steps = []
+    found = topic_grid(
+        small, [2, 4], 2, out=folder, on_progress=lambda place: steps.append(place["step"]),
+        **OPTIONS | change,
+    )  # fmt: skip
+    return "training" in steps, found
+
+
+def test_completion_is_the_score_unless_another_is_asked_for(whole, small, tmp_path):
+    options = {name: value for name, value in OPTIONS.items() if name != "score"}
+    found = topic_grid(small, [2, 4], 2, out=tmp_path, **options)
+    for cell, before in zip(found["cells"], whole[0]["cells"], strict=True):
+        assert cell["held_out"] == cell["completion"] == before["completion"]
+        assert cell["held_out_error"] is None
+    assert bytes_of(tmp_path) == bytes_of(whole[1])
+    text = (tmp_path / "sweep.html").read_text()
+    assert "<th>completion</th>" not in text
+    assert "Held-out is completion" in text
+
+
+def test_another_score_uses_the_models_that_are_there(whole, small, tmp_path):
+    options = {"score": "completion"}
+    _, first = trained_again(small, tmp_path, **options)
+    again, second = trained_again(small, tmp_path)
+    assert not again
+    assert without_times(second) == without_times(whole[0])
+    again, third = trained_again(small, tmp_path, particles=4, max_scored=5)
+    assert not again
+    assert third["corpus"]["scored_documents"] == 5
+    again, last = trained_again(small, tmp_path, **options)
+    assert not again
+    assert without_times(last) == without_times(first)
+
+
+def test_a_folder_of_version_0_2_before_scores_of_documents_is_resumed(whole, small, tmp_path):
+    """Its setting names what left-to-right took, and its cells have no scores of documents."""
+    topic_grid(small, [2, 4], 2, out=tmp_path, **OPTIONS)
+    file = tmp_path / "setting.json"
+    stored = json.loads(file.read_text())
+    stored["setting"] |= {"particles": 20, "most_documents_scored": 300}
+    file.write_text(json.dumps(stored))
+    for path in (tmp_path / "cells").iterdir():
+        cell = json.loads(path.read_text())
+        for name in ("scoring", "held_out_by_document", "coherence_npmi_error"):
+            del cell[name]
+        path.write_text(json.dumps(cell, indent=1))
+    again, found = trained_again(small, tmp_path)
+    assert not again
+    assert without_times(found) == without_times(whole[0])
+
+
+def test_models_side_by_side_are_the_same(whole, small, tmp_path):
+    heard = []
+    found = topic_grid(
+        small, [2, 4], 2, out=tmp_path, on_progress=heard.append, **OPTIONS | {"n_jobs": 3}
+    )
+    assert {place["at_once"] for place in heard} == {3}
+    assert {place["cell"] for place in heard} == {1, 2, 3, 4}
+    assert without_times(found) == without_times(whole[0])
+    assert bytes_of(tmp_path) == bytes_of(whole[1])
+
+
+@pytest.mark.parametrize("where", ["training", "scoring"])
+def test_models_side_by_side_stop_together_and_resume(whole, small, tmp_path, where):
+    def interrupt(place):
+        if place["step"] == where and place["sweep"] >= 7:
+            raise KeyboardInterrupt
+
+    options = OPTIONS | {"n_jobs": 2}
+    with pytest.raises(KeyboardInterrupt):
+        topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=interrupt, **options)
+    assert not (tmp_path / "sweep.html").exists()
+    assert threading.active_count() == 1
+    found = topic_grid(small, [2, 4], 2, out=tmp_path, **options)
+    assert without_times(found) == without_times(whole[0])
+    assert bytes_of(tmp_path) == bytes_of(whole[1])
+
+
+def test_models_run_side_by_side_as_far_as_threads_and_memory_allow(small, monkeypatch):
+    left = [(4, 0), (2, 0), (4, 1)]
+    options = {"sampler": "auto", "device": "cpu", "n_jobs": 2}
+    assert cells.models_at_once(left, small, options) == 2
+    assert cells.models_at_once(left, small, options | {"n_jobs": 9}) == 3
+    assert cells.models_at_once(left, small, options | {"n_jobs": 1}) == 1
+    assert cells.models_at_once(left, small, options | {"device": "gpu"}) == 1
+    assert cells.models_at_once(left, small, options | {"sampler": "light"}) == 1
+    monkeypatch.setattr(cells, "free_bytes", lambda: 1000)
+    assert cells.models_at_once(left, small, options) == 1
+
+
+def test_the_sentence_is_the_same_everywhere(whole, capsys):
+    found, folder = whole
+    sentence = found["suggestion"]["sentence"]
+    assert escape(sentence) in (folder / "sweep.html").read_text()
+    with (folder / "sweep.csv").open() as file:
+        said = [row["suggestion"] for row in csv.DictReader(file)]
+    assert sorted(said) == ["", sentence]
+    assert json.loads((folder / "sweep.json").read_text())["suggestion"]["sentence"] == sentence
+
+
+def test_flows_count_the_tokens_that_topics_share(whole, small):
+    found, folder = whole
+    smaller, larger = (load(folder / "models" / f"k000{K}-seed5") for K in (2, 4))
+    step = found["flows"]["steps"][0]
+    assert (step["from"], step["to"]) == (2, 4)
+    for topic in step["topics"]:
+        mine = smaller.assignments == topic["topic"]
+        for flow in topic["to"]:
+            both = int((mine & (larger.assignments == flow["topic"])).sum())
+            assert flow["tokens"] == both
+            assert flow["share"] == pytest.approx(both / mine.sum(), abs=1e-4)
+    column = found["flows"]["topics"][1]
+    assert column["tokens"] == np.bincount(larger.assignments, minlength=4).tolist()
+    assert [words[:3] for words in column["words"]] == [list(t[:3]) for t in larger.topics(3)]
+
+
+def test_topics_stay_split_and_merge():
+    alike = np.array([[0.9, 0.1, 0.0, 0.0], [0.0, 0.6, 0.7, 0.0], [0.1, 0.0, 0.0, 0.6],
+                      [0.0, 0.0, 0.1, 0.5]])  # fmt: skip
+    assert kinds(alike, np.ones(4, int), np.ones(4, int)) == ["stays", "splits", "merges", "merges"]
+    assert kinds(alike, np.array([1, 1, 1, 0]), np.ones(4, int))[2:] == ["stays", "stays"]
+    both = np.array([[0.5, 0.6, 0.0], [0.1, 0.4, 0.0], [0.0, 0.0, 0.9]])
+    assert kinds(both, np.ones(3, int), np.ones(3, int)) == ["mixes", "merges", "stays"]
+    assert shared_tokens(np.array([0, 0, 1]), np.array([2, 1, 2]), 2, 3).tolist() == [
+        [0, 1, 1], [0, 0, 1],
+    ]  # fmt: skip
+
+
+def test_words_of_strangers_do_no_harm_in_the_picture():
+    word = '<b>&"\x00'
+    flows = {
+        "topics": [
+            {"topics": 1, "tokens": [9], "words": [[word]]},
+            {"topics": 2, "tokens": [9, 0], "words": [[word], []]},
+        ],
+        "steps": [
+            {"from": 1, "to": 2, "topics": [
+                {"topic": 0, "what": "stays",
+                 "to": [{"topic": 0, "tokens": 9, "share": 1.0, "likeness": 1.0}]}]}
+        ],
+    }  # fmt: skip
+    svg = re.search(r"<svg.*</svg>", flow_chart(flows)).group()
+    titles = [e.text for e in ElementTree.fromstring(svg).iter() if e.tag == "title"]
+    assert '<b>&"\\x00' in titles[0]
+    assert any("no tokens" in title for title in titles)
+    text = flow_tables(flows)
+    assert "&lt;b&gt;&amp;" in text
+    assert "1 to 2 topics: 1 stays" in text
+    assert flow_chart(flows | {"steps": []}) == ""
+
+
+def test_charts_show_a_band_and_a_level():
+    svg = line_chart(
+        {"mean": [(10, 1.0), (40, 3.0)]}, title="t", x_label="x", y_label="y",
+        band=[(10, 0.0, 2.0), (40, 2.0, 4.0)], level=2.0, log_x=True,
+    )  # fmt: skip
+    paths = [e.get("d") for e in ElementTree.fromstring(svg).iter() if e.tag == "path"]
+    assert "M76.0 332.0L604.0 183.0L604.0 34.0L76.0 183.0Z" in paths
+    assert "M76 183.0H604" in paths
