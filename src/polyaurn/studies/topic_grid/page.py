@@ -44,7 +44,7 @@ _HOW = {
 }
 _DARK = """
 .answer { font-size: 1.25em; border-left: 4px solid #0072b2; padding: .4em .8em; margin: 1em 0; }
-dd { margin-bottom: .6em; }
+dd { margin-bottom: .6em; } .numbers td, .numbers th { white-space: nowrap; }
 @media (prefers-color-scheme: dark) {
 body { background: #16181c; color: #dcdcdc; } .small { color: #a5a5a5; } a { color: #7db8e8; }
 td { border-color: #333; } th { border-color: #777; } svg, svg text { fill: #d0d0d0; }
@@ -56,7 +56,8 @@ svg [stroke="#0072b2"] { stroke: #56b4e9; } svg [fill="#0072b2"] { fill: #56b4e9
 """
 _BODY = """<p class="answer"><strong>{answer}</strong></p>
 <p>{facts}</p>
-<div class="wide"><table><tr><th>topics</th><th>seeds</th>{heads}</tr>{rows}</table></div>
+<div class="wide numbers" tabindex="0" role="region" aria-label="Table of measures">
+<table><tr><th>topics</th><th>seeds</th>{heads}</tr>{rows}</table></div>
 <p class="small">{reading}</p>
 {charts}
 <p class="small">{drawn}</p>
@@ -189,7 +190,8 @@ def _row(row: dict[str, Any], found: dict[str, Any]) -> str:
     cells.insert(1, f"<td>{behind_in_brief(row)}</td>")
     number = f"{row['topics']:,}"
     if row["topics"] == found["suggestion"]["topics"]:
-        number = f"<b>{number}</b> (suggested)"
+        end = "best so far" if found["suggestion"]["still_rises"] else "suggested"
+        number = f"<b>{number}</b> ({end})"
     return f"<tr><td>{number}</td><td>{row['seeds']}</td>{''.join(cells)}</tr>"
 
 

@@ -106,7 +106,7 @@ def suggest(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     near = [row["topics"] for row in measured if _is_near(row["behind_best"])]
     chosen = min(near)
     rises, falls = chosen == tried[-1], chosen == tried[0]
-    why = _why(chosen, best, tried)
+    why = _still_rises(measured) if rises else _why(chosen, best, tried)
     ends = [part for part in (_of_coherence(rows), _of_seeds(rows)) if part]
     return {
         "topics": chosen, "best": best, "still_rises": rises, "still_falls": falls,
@@ -120,11 +120,6 @@ def _is_near(behind: dict[str, float]) -> bool:
 
 def _why(chosen: int, best: int, tried: Sequence[int]) -> str:
     """Say what a suggestion rests on."""
-    if chosen == tried[-1]:
-        return (
-            f"{chosen:,} topics or more: the held-out score still rises at the largest number "
-            f"tried; try more, such as {2 * chosen:,}"
-        )
     where = ", the largest number tried" if best == tried[-1] else ""
     if chosen == tried[0]:
         than = "has the best held-out score"
@@ -141,6 +136,17 @@ def _why(chosen: int, best: int, tried: Sequence[int]) -> str:
     return (
         f"{chosen:,} topics: the smallest number whose held-out score is within one standard "
         f"error of the best ({best:,}{where})"
+    )
+
+
+def _still_rises(rows: Sequence[dict[str, Any]]) -> str:
+    """Say that the best number may be larger than those tried, and what the last step gained."""
+    most = rows[-1]["topics"]
+    behind = [row["behind_best"]["mean"] for row in rows]
+    gained = f" (the last step gained {behind[-2]:.3f} of {behind[0]:.3f} nats per token)"
+    return (
+        f"{most:,} topics or more: the held-out score still rises at the largest number tried"
+        f"{gained if len(rows) > 2 else ''}; try more, such as {2 * most:,}"
     )
 
 
