@@ -13,6 +13,7 @@ from polyaurn.model.distance import match_topics
 from polyaurn.studies.topic_grid import cells
 from polyaurn.studies.topic_grid import loop as grid
 from polyaurn.studies.topic_grid.cells import seconds_left
+from polyaurn.studies.topic_grid.summary import best, summarise
 from support.topic_grid import OPTIONS, bytes_of, without_times
 
 TEXTS = ["cat dog cat bird", "dog cat bird dog", "planet star moon", "star moon planet star"] * 8
@@ -202,6 +203,32 @@ def test_documents_scored_are_drawn_from_those_held_out(medium):
     assert all(
         len(document) for document in grid.split_documents(Corpus.from_matrix(X), 0.4, 9, 0)[2]
     )
+
+
+def test_equal_is_within_the_larger_spread():
+    def some(K, *values):
+        same = dict.fromkeys(("completion", "diversity", "train_seconds", "seconds"), 1.0)
+        same["coherence_npmi_error"] = None
+        return [
+            same | {"topics": K, "seed": s, "held_out": v, "coherence_npmi": None}
+            for s, v in enumerate(values)
+        ]
+
+    rows = summarise(
+        some(10, -8.0, -7.8) + some(20, -7.72, -7.7) + some(50, -7.8, -7.81),
+        lambda K, seeds: [0.5 + K / 100, 0.4],
+    )
+    assert rows[0]["held_out"] == pytest.approx({"mean": -7.9, "spread": 0.2 / np.sqrt(2)})
+    found = best(rows)
+    assert found["held_out"] == {"topics": 20, "equal": []}
+    assert found["coherence_npmi"] is None
+    assert found["diversity"] == {"topics": 10, "equal": [20, 50]}
+    assert found["stability"] == {"topics": 50, "equal": [10, 20]}
+    wider = best(summarise(some(10, -8.0, -7.8) + some(20, -7.9, -7.7), lambda K, seeds: []))
+    assert wider["held_out"] == {"topics": 20, "equal": [10]}
+    narrow_at_the_top = some(10, -8.0, -7.8) + some(20, -7.81, -7.81)
+    found = best(summarise(narrow_at_the_top, lambda K, seeds: []))
+    assert found["held_out"] == {"topics": 20, "equal": [10]}
 
 
 def test_the_time_left_goes_by_the_nearest_finished_cell():

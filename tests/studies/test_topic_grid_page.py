@@ -54,32 +54,6 @@ def test_the_page_says_what_is_known(whole):
     assert "&plusmn;" not in text
 
 
-def test_equal_is_within_the_larger_spread():
-    def cells(K, *values):
-        same = dict.fromkeys(("completion", "diversity", "train_seconds", "seconds"), 1.0)
-        same["coherence_npmi_error"] = None
-        return [
-            same | {"topics": K, "seed": s, "held_out": v, "coherence_npmi": None}
-            for s, v in enumerate(values)
-        ]
-
-    rows = summarise(
-        cells(10, -8.0, -7.8) + cells(20, -7.72, -7.7) + cells(50, -7.8, -7.81),
-        lambda K, seeds: [0.5 + K / 100, 0.4],
-    )
-    assert rows[0]["held_out"] == pytest.approx({"mean": -7.9, "spread": 0.2 / np.sqrt(2)})
-    found = best(rows)
-    assert found["held_out"] == {"topics": 20, "equal": []}
-    assert found["coherence_npmi"] is None
-    assert found["diversity"] == {"topics": 10, "equal": [20, 50]}
-    assert found["stability"] == {"topics": 50, "equal": [10, 20]}
-    wider = best(summarise(cells(10, -8.0, -7.8) + cells(20, -7.9, -7.7), lambda K, seeds: []))
-    assert wider["held_out"] == {"topics": 20, "equal": [10]}
-    narrow_at_the_top = cells(10, -8.0, -7.8) + cells(20, -7.81, -7.81)
-    found = best(summarise(narrow_at_the_top, lambda K, seeds: []))
-    assert found["held_out"] == {"topics": 20, "equal": [10]}
-
-
 def test_charts_show_rings_and_space_by_logarithms():
     svg = line_chart(
         {"mean": [(10, 1.0), (40, 3.0)]}, title="t", x_label="x", y_label="y",

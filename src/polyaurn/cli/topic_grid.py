@@ -26,7 +26,7 @@ from polyaurn.cli.tables import show_table
 @reads_corpus
 @takes_settings(
     "max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "random_state", "n_jobs",
-    "device", max_iter=500,
+    "device", max_iter=200,
 )  # fmt: skip
 def choose_topics(
     corpus: CorpusPath,

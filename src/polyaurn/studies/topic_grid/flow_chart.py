@@ -9,7 +9,7 @@ from polyaurn.pages.charts import COLOURS
 from polyaurn.studies.topic_grid.flows import MERGES, MIXES, SPLITS, STAYS
 
 COLUMN_WIDTH, BAR, HEAD = 220, 12, 26
-LEAST_HEIGHT, MOST_HEIGHT, PER_TOPIC = 340, 2400, 15
+LEAST_HEIGHT, MOST_HEIGHT, PER_TOPIC = 340, 2000, 13
 MOST_GAP, LABEL_HEIGHT = 14.0, 11.0  # pixels
 SHOWN_WORDS = 3  # beside a bar
 MOST_TOPICS = 1000  # in the picture

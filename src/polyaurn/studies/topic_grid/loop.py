@@ -37,7 +37,7 @@ def topic_grid(
     seeds: int = 3,
     *,
     out: Any,
-    max_iter: int = 500,
+    max_iter: int = 200,
     doc_topic_prior: float = 0.1,
     topic_word_prior: Any = 0.01,
     sampler: str = DEFAULT_SAMPLER,
@@ -72,7 +72,7 @@ def topic_grid(
     out : str or Path
         A new or empty folder, or one of an earlier call with the same setting.
     max_iter : int
-        Sweeps of each model.
+        Sweeps of each model; fewer than a model to keep needs are enough to compare.
     doc_topic_prior : float
         alpha, the same for all numbers of topics.
     topic_word_prior : float or array_like of length V

@@ -50,8 +50,8 @@ body { background: #16181c; color: #dcdcdc; } .small { color: #a5a5a5; } a { col
 td { border-color: #333; } th { border-color: #777; } svg, svg text { fill: #d0d0d0; }
 svg path[stroke="#e3e3e3"] { stroke: #3a3d42; } svg circle { stroke: #bbb; }
 svg path[stroke="#777"] { stroke: #aaa; } .answer { border-color: #56b4e9; }
-svg [stroke="#0072b2"] { stroke: #56b4e9; } svg [fill="#0072b2"] { fill: #56b4e9; }
-.flows path { fill-opacity: .45; }
+.charts [stroke="#0072b2"] { stroke: #56b4e9; } .charts [fill="#0072b2"] { fill: #56b4e9; }
+.flows path { fill-opacity: .45; } .flows path:hover { fill-opacity: .8; }
 }
 """
 _BODY = """<p class="answer"><strong>{answer}</strong></p>

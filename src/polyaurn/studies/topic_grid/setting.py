@@ -51,7 +51,7 @@ def check_grid(
     """
     numbers = _check_numbers(topics)
     n_seeds = check_whole(seeds, "seeds", remedy="3 shows how much results vary between seeds")
-    check_whole(max_iter, "max_iter", remedy="500 is a good beginning")
+    check_whole(max_iter, "max_iter", remedy="200 is a good beginning")
     check_whole(max_scored, "max_scored", remedy="300 is usual")
     check_one_of(score, "score", SCORES, remedy=f"{COMPLETION!r} is the quicker one")
     check_particles(particles)
