@@ -8,7 +8,7 @@ from polyaurn.base.printable import printable
 from polyaurn.pages.charts import COLOURS
 from polyaurn.studies.topic_grid.flows import MERGES, MIXES, SPLITS, STAYS
 
-COLUMN_WIDTH, BAR, HEAD = 220, 12, 26
+LEAST_WIDTH, PAGE_WIDTH, BAR, HEAD = 220, 1080, 12, 26
 LEAST_HEIGHT, MOST_HEIGHT, PER_TOPIC = 340, 2000, 13
 MOST_GAP, LABEL_HEIGHT = 14.0, 11.0  # pixels
 SHOWN_WORDS = 3  # beside a bar
@@ -43,17 +43,17 @@ def flow_chart(flows: dict[str, Any]) -> str:
         for column, order in zip(columns, orders, strict=True)
     ]
     colours = _colours(columns, steps, orders)
+    pitch = max(LEAST_WIDTH, PAGE_WIDTH // len(columns))
     marks: list[str] = []
     for i, step in enumerate(steps):
-        marks += _ribbons(step, i, columns, bars, orders, colours, scale)
+        marks += _ribbons(step, i, columns, bars, orders, colours, scale, pitch)
     for i, column in enumerate(columns):
-        marks += _column(column, i * COLUMN_WIDTH, bars[i], colours[i])
+        marks += _column(column, i * pitch, bars[i], colours[i])
     numbers = ", ".join(str(column["topics"]) for column in columns)
-    width = COLUMN_WIDTH * len(columns)
+    width = pitch * len(columns)
     return (
         '<div class="flows" tabindex="0" role="region" aria-label="Picture of the topics">'
-        f'<svg viewBox="0 0 {width} {height + HEAD + 8}" width="{width}" role="img" '
-        f'style="min-width:{width}px" '
+        f'<svg viewBox="0 0 {width} {height + HEAD + 8}" role="img" style="width:{width}px" '
         f'aria-label="Topics of models with {numbers} topics side by side; the tables below say '
         'the same" font-family="system-ui, sans-serif" fill="#333">'
         + "".join(marks)
@@ -116,6 +116,7 @@ def _ribbons(
     orders: list[list[int]],
     colours: list[list[str]],
     scale: float,
+    pitch: int,
 ) -> list[str]:
     """Draw the flows of a step, from each bar's top downwards in the order of the other column."""
     flows = {
@@ -123,7 +124,7 @@ def _ribbons(
     }
     rank = {m: place for place, m in enumerate(orders[i + 1])}
     leaving, arriving = [top for top, _ in bars[i]], [top for top, _ in bars[i + 1]]
-    left, right = i * COLUMN_WIDTH + BAR, (i + 1) * COLUMN_WIDTH
+    left, right = i * pitch + BAR, (i + 1) * pitch
     middle = (left + right) / 2
     marks = []
     for k in orders[i]:
