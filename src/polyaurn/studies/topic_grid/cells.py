@@ -4,7 +4,7 @@ import math
 import statistics
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
 from time import perf_counter
@@ -60,11 +60,10 @@ def fill(
         warnings.simplefilter("ignore", UserWarning)  # empty documents do no harm here
         warnings.simplefilter("default", CheckpointWarning)
 
-        def compute(place: Place) -> tuple[Place, dict[str, Any]]:
-            return place, _compute(folder, place, split, options, progress)
+        def compute(place: Place) -> dict[str, Any]:
+            return _compute(folder, place, split, options, progress)
 
-        for place, cell in _side_by_side(compute, left, at_once, progress.stop):
-            done[place] = cell
+        done |= _side_by_side(compute, left, at_once, progress.stop)
     return done
 
 
@@ -86,19 +85,17 @@ def models_at_once(left: Sequence[Place], train: Corpus, options: dict[str, Any]
 
 def _side_by_side(
     compute: Callable[[Place], Any], left: Sequence[Place], at_once: int, stop: threading.Event
-) -> Iterator[Any]:
-    """Yield what each place gives, as they are finished.
+) -> dict[Place, Any]:
+    """Return what each place gives.
 
     When one fails, or this thread is interrupted, the others end after their sweep.
     """
     if at_once == 1:
-        yield from map(compute, left)
-        return
+        return {place: compute(place) for place in left}
     with ThreadPoolExecutor(at_once) as pool:
-        futures = [pool.submit(compute, place) for place in left]
+        futures = {pool.submit(compute, place): place for place in left}
         try:
-            for future in as_completed(futures):
-                yield future.result()
+            return {futures[future]: future.result() for future in as_completed(futures)}
         except BaseException:
             stop.set()
             for future in futures:
@@ -113,7 +110,7 @@ class Progress:
         self, heard: Heard, sweeps: int, done: dict[Place, Any], left: Sequence[Place], at_once: int
     ) -> None:
         self.stop = threading.Event()
-        self._heard, self._sweeps, self._at_once = heard, sweeps, at_once
+        self._heard, self._sweeps, self.at_once = heard, sweeps, at_once
         self._cells = len(done) + len(left)
         self._number = {place: 1 + len(done) + i for i, place in enumerate(left)}
         self._waiting = list(left)
@@ -136,7 +133,7 @@ class Progress:
             self._heard(
                 {"cell": self._number[place], "cells": self._cells, "topics": place[0],
                  "seed": place[1], "step": step, "sweep": sweep, "sweeps": self._sweeps,
-                 "at_once": self._at_once, "seconds_left": self._seconds_left()}
+                 "at_once": self.at_once, "seconds_left": self._seconds_left()}
             )  # fmt: skip
 
     def look(self, step: str, more: int, total: int | None) -> None:
@@ -153,7 +150,7 @@ class Progress:
     def _seconds_left(self) -> float:
         timed = {K: statistics.fmean(values) for K, values in self._seconds.items()}
         running = [(K, *how_far) for (K, _), how_far in self._running.items()]
-        return seconds_left(running, timed, [K for K, _ in self._waiting], self._at_once)
+        return seconds_left(running, timed, [K for K, _ in self._waiting], self.at_once)
 
 
 def seconds_left(
@@ -186,8 +183,8 @@ def _compute(
     progress.say(place, "scoring", options["max_iter"], trained)
     begin = perf_counter()
     cell = {"topics": K, "seed": seed, "model": f"models/{folder.model(K, seed).name}"}
-    heard = threading.current_thread() is not threading.main_thread()
-    with progress_to(progress.look) if heard else nullcontext():
+    beside = progress.at_once > 1  # in a thread that no Ctrl-C reaches
+    with progress_to(progress.look) if beside else nullcontext():
         cell |= _score(model, split, options)
     seconds = trained + perf_counter() - begin
     cell |= {"train_seconds": trained, "seconds": seconds, "version": __version__}
