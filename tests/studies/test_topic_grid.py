@@ -1,45 +1,22 @@
 """How many topics: a grid of models that resumes, extends, and is judged on one page."""
 
-import csv
 import json
 import re
-import xml.etree.ElementTree as ElementTree
+import threading
 
 import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, evaluate, load, topic_grid
 from polyaurn.cli import topic_grid as cli_grid
-from polyaurn.files.names import TIMINGS
 from polyaurn.model.distance import match_topics
-from polyaurn.pages.charts import line_chart
+from polyaurn.studies.topic_grid import cells
 from polyaurn.studies.topic_grid import loop as grid
-from polyaurn.studies.topic_grid.page import render
+from polyaurn.studies.topic_grid.cells import seconds_left
 from polyaurn.studies.topic_grid.summary import best, summarise
+from support.topic_grid import OPTIONS, bytes_of, without_times
 
-OPTIONS = {"max_iter": 12, "particles": 3, "test_share": 0.2, "n_jobs": 1, "random_state": 5}
 TEXTS = ["cat dog cat bird", "dog cat bird dog", "planet star moon", "star moon planet star"] * 8
-
-
-def without_times(found):
-    """Return a result as text, without what a clock says."""
-    return re.sub(r'"(train_)?seconds": (\{[^}]*\}|[^,}]*)', "", json.dumps(found))
-
-
-def bytes_of(folder):
-    """Return the bytes of all models, but for their times."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.glob("models/*/*"))
-        if path.name != TIMINGS
-    }
-
-
-@pytest.fixture(scope="module")
-def whole(small, tmp_path_factory):
-    """Run a grid of four cells without interruption."""
-    folder = tmp_path_factory.mktemp("grid") / "whole"
-    return topic_grid(small, [4, 2], 2, out=folder, **OPTIONS), folder
 
 
 def test_each_cell_is_the_model_users_would_train(whole, small):
@@ -123,8 +100,7 @@ def test_more_topics_and_seeds_use_what_is_there(whole, small, tmp_path):
         ({"sampler": "partially-collapsed"}, "sampler auto there, partially-collapsed now"),
         ({"sampler": "light", "n_jobs": 2}, "threads none there, 2 now"),
         ({"random_state": 6}, "first seed 5 there, 6 now"),
-        ({"test_share": 0.3, "particles": 4}, "test share 0.2 there, 0.3 now; particles 3 there"),
-        ({"max_scored": 5}, "most documents scored 300 there, 5 now"),
+        ({"test_share": 0.3, "particles": 4}, "test share 0.2 there, 0.3 now"),
     ],
 )
 def test_a_folder_of_another_setting_is_rejected(whole, small, change, message):
@@ -201,14 +177,16 @@ def test_numbers_of_numpy_are_numbers(whole, small, tmp_path):
     given = {
         name: np.float64(value) if isinstance(value, float) else np.int64(value)
         for name, value in OPTIONS.items()
+        if name != "score"
     }
+    given["score"] = OPTIONS["score"]
     found = topic_grid(small, np.array([2, 4]), np.int64(2), out=tmp_path, **given)
     assert without_times(found) == without_times(whole[0])
     assert (tmp_path / "setting.json").read_bytes() == (whole[1] / "setting.json").read_bytes()
 
 
 def test_coherence_is_the_same_in_pieces(whole, small, tmp_path, monkeypatch):
-    monkeypatch.setattr(grid, "TOPICS_AT_ONCE", 3)
+    monkeypatch.setattr(cells, "TOPICS_AT_ONCE", 3)
     found = topic_grid(small, [4], 1, out=tmp_path, **OPTIONS)
     assert found["cells"][0]["coherence_npmi"] == whole[0]["cells"][2]["coherence_npmi"]
 
@@ -227,51 +205,17 @@ def test_documents_scored_are_drawn_from_those_held_out(medium):
     )
 
 
-def test_the_page_is_whole_and_works_offline(whole):
-    found, folder = whole
-    text = (folder / "sweep.html").read_text()
-    assert not re.search(r"https?://|<script|<link|src=", text)
-    pictures = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
-    assert [svg.count("<circle") for svg in pictures] == [4, 4, 4, 2]
-    for svg in pictures:
-        ElementTree.fromstring(svg)
-    assert f"{found['topics'][1]['held_out']['mean']:,.4f} &plusmn; " in text
-    assert "two seeds are one pair" in text
-    with (folder / "sweep.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [row["topics"] for row in rows] == ["2", "4"]
-    assert float(rows[0]["coherence_npmi"]) == found["topics"][0]["coherence_npmi"]["mean"]
-    assert rows[0]["stability_spread"] == ""
-
-
-def test_the_page_says_what_is_known(whole):
-    found = json.loads(json.dumps(whole[0]))
-    found["best"]["held_out"] = {"topics": 4, "equal": [2]}
-    found["best"]["coherence_npmi"] = {"topics": 2, "equal": []}
-    text = render(found, "<folder>")
-    assert "Highest with 4 topics, the largest number tried; within the spread" in text
-    assert "between seeds, 2 cannot be distinguished from it" in text
-    assert "Highest with 2 topics, the smallest number tried; no other equals it" in text
-    assert "&lt;folder&gt;/models" in text
-    cells = [cell for cell in found["cells"] if cell["seed"] == 5]
-    rows = summarise(cells, lambda K, seeds: [])
-    one = found | {"seeds": [5], "cells": cells, "topics": rows, "best": best(rows)}
-    text = render(one, "folder")
-    assert "there is one seed, so that differences cannot be compared" in text
-    assert "Not measured: it takes two seeds." in text
-    assert "&plusmn;" not in text
-
-
 def test_equal_is_within_the_larger_spread():
-    def cells(K, *values):
+    def some(K, *values):
         same = dict.fromkeys(("completion", "diversity", "train_seconds", "seconds"), 1.0)
+        same["coherence_npmi_error"] = None
         return [
             same | {"topics": K, "seed": s, "held_out": v, "coherence_npmi": None}
             for s, v in enumerate(values)
         ]
 
     rows = summarise(
-        cells(10, -8.0, -7.8) + cells(20, -7.72, -7.7) + cells(50, -7.8, -7.81),
+        some(10, -8.0, -7.8) + some(20, -7.72, -7.7) + some(50, -7.8, -7.81),
         lambda K, seeds: [0.5 + K / 100, 0.4],
     )
     assert rows[0]["held_out"] == pytest.approx({"mean": -7.9, "spread": 0.2 / np.sqrt(2)})
@@ -280,20 +224,26 @@ def test_equal_is_within_the_larger_spread():
     assert found["coherence_npmi"] is None
     assert found["diversity"] == {"topics": 10, "equal": [20, 50]}
     assert found["stability"] == {"topics": 50, "equal": [10, 20]}
-    wider = best(summarise(cells(10, -8.0, -7.8) + cells(20, -7.9, -7.7), lambda K, seeds: []))
+    wider = best(summarise(some(10, -8.0, -7.8) + some(20, -7.9, -7.7), lambda K, seeds: []))
     assert wider["held_out"] == {"topics": 20, "equal": [10]}
-    narrow_at_the_top = cells(10, -8.0, -7.8) + cells(20, -7.81, -7.81)
+    narrow_at_the_top = some(10, -8.0, -7.8) + some(20, -7.81, -7.81)
     found = best(summarise(narrow_at_the_top, lambda K, seeds: []))
     assert found["held_out"] == {"topics": 20, "equal": [10]}
 
 
 def test_the_time_left_goes_by_the_nearest_finished_cell():
-    assert grid.seconds_left(10, 0.25, 5.0, {}, []) == 15.0
-    assert grid.seconds_left(10, 0.5, 5.0, {}, [10, 40]) == 5.0 + 10.0 + 20.0
-    assert grid.seconds_left(10, 0.5, 5.0, {10: 12.0, 90: 100.0}, [90, 40]) == pytest.approx(
+    assert seconds_left([(10, 0.25, 5.0)], {}, []) == 15.0
+    assert seconds_left([(10, 0.5, 5.0)], {}, [10, 40]) == 5.0 + 10.0 + 20.0
+    assert seconds_left([(10, 0.5, 5.0)], {10: 12.0, 90: 100.0}, [90, 40]) == pytest.approx(
         7.0 + 100.0 + 100.0 * np.sqrt(40 / 90)
     )
-    assert grid.seconds_left(10, 1.0, 20.0, {10: 12.0}, []) == 0.0
+    assert seconds_left([(10, 1.0, 20.0)], {10: 12.0}, []) == 0.0
+
+
+def test_the_time_left_is_shared_by_models_side_by_side():
+    running = [(10, 0.5, 5.0), (10, 0.25, 2.0)]
+    assert seconds_left(running, {10: 10.0}, [10], 2) == (5.0 + 8.0 + 10.0) / 2
+    assert seconds_left([(10, 0.1, 1.0), (5, 0.9, 9.0)], {}, [], 2) == 9.0
 
 
 @pytest.mark.parametrize(
@@ -309,6 +259,7 @@ def test_the_time_left_goes_by_the_nearest_finished_cell():
         ({"max_iter": 0}, "'max_iter' parameter"),
         ({"max_scored": 1.5}, "'max_scored' parameter"),
         ({"particles": 0}, "'particles' parameter"),
+        ({"score": "perplexity"}, "'score' parameter must be one of 'completion', 'left-to-right'"),
         ({"test_share": 1.0}, "'test_share' parameter must be between 0 and 1. Got 1.0"),
         ({"test_share": "all"}, "Got 'all'"),
         ({"test_share": 0.001}, r"both sides.*Got 0.001 of 60 documents, 0 of them empty"),
@@ -340,8 +291,8 @@ def test_folders_of_others_are_left_alone(small, tmp_path):
 
 def test_the_command(run, tmp_path, monkeypatch):
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
-    command = ("sweep", "texts.txt", "-k", "1, 2", "--seeds", 2, "--sweeps", 20, "--particles", 2)
-    score, scored = grid._score, []
+    command = ("sweep", "texts.txt", "-k", "1, 2", "--seeds", 2, "--sweeps", 20, "--threads", 1)
+    score, scored = cells._score, []
 
     def stop_at_the_second(*arguments):
         scored.append(arguments)
@@ -349,7 +300,7 @@ def test_the_command(run, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return score(*arguments)
 
-    monkeypatch.setattr(grid, "_score", stop_at_the_second)
+    monkeypatch.setattr(cells, "_score", stop_at_the_second)
     code, out, err = run(*command)
     assert (code, out) == (130, "")
     assert "Stopped; 1 of 4 models are finished and kept in polyaurn-sweep. Run the same" in err
@@ -365,7 +316,7 @@ def test_the_command(run, tmp_path, monkeypatch):
     assert (code, err) == (0, "")
     assert json.loads(out) == json.loads((tmp_path / "polyaurn-sweep" / "sweep.json").read_text())
     assert run(*command, "-q") == (0, "", "")
-    code, _, err = run(*command[:-4], "--sweeps", 21, "--particles", 2)
+    code, _, err = run(*command[:-4], "--sweeps", 21)
     assert code == 2
     assert "sweeps 20 there, 21 now" in err
 
@@ -382,6 +333,7 @@ def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
     assert [line.split()[0] for line in lines[1:]] == ["2", "4"]
     assert f"{whole[0]['topics'][0]['held_out']['mean']:.4f} ± " in lines[1]
     place = {"cell": 3, "cells": 12, "topics": 50, "seed": 1, "sweep": 7, "sweeps": 500}
+    place["at_once"] = 1
     for step, seconds, said in (
         ("training", 61.0, "seed 1, sweep 7 of 500; about 61 s left for all"),
         ("scoring", 600.0, "seed 1, scoring; about 10 min left for all"),
@@ -390,6 +342,8 @@ def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
         words = cli_grid._in_words(place | {"step": step, "seconds_left": seconds})
         assert words.startswith("model 3 of 12: 50 topics, ")
         assert said in words
+    beside = cli_grid._in_words(place | {"step": "scoring", "seconds_left": 9.0, "at_once": 2})
+    assert beside.startswith("model 3 of 12, 2 side by side: 50 topics")
 
 
 @pytest.mark.parametrize(
@@ -404,6 +358,7 @@ def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
         (("--beta", "x"), "'--beta' option must be a positive number, or a file"),
         (("--sampler", "gibbs"), "'--sampler' option must be one of"),
         (("--threads", 0), "'--threads' option must be"),
+        (("--score", "x"), "'--score' option must be one of 'completion', 'left-to-right'"),
         (("--out", "there.txt"), "'--out' option must be a folder"),
     ],
 )
@@ -424,20 +379,93 @@ def test_too_few_documents_are_one_sentence(run, tmp_path):
     assert not (tmp_path / "polyaurn-sweep").exists()
 
 
-def test_charts_show_rings_and_space_by_logarithms():
-    svg = line_chart(
-        {"mean": [(10, 1.0), (40, 3.0)]}, title="t", x_label="x", y_label="y",
-        points=[(20, 0.0), (40, 4.0)], log_x=True,
+def trained_again(small, folder, **change):
+    """Return whether a call on a finished folder trains anything, and what it gives."""
+    steps = []
+    found = topic_grid(
+        small, [2, 4], 2, out=folder, on_progress=lambda place: steps.append(place["step"]),
+        **OPTIONS | change,
     )  # fmt: skip
-    root = ElementTree.fromstring(svg)
-    rings = [(float(e.get("cx")), float(e.get("cy"))) for e in root.iter() if e.tag == "circle"]
-    assert rings == [(340.0, 320.0), (592.0, 46.0)]
-    labels = [e.text for e in root.iter() if e.tag == "text"]
-    assert [label for label in labels if label in ("10", "20", "40")] == ["10", "20", "40"]
-    close = line_chart(
-        {"mean": [(k, 1.0) for k in range(100, 130)]}, title="t", x_label="x", y_label="y",
-        log_x=True,
-    )  # fmt: skip
-    written = [e.text for e in ElementTree.fromstring(close).iter() if e.tag == "text"]
-    assert {"100", "102"} <= set(written)
-    assert "101" not in written
+    return "training" in steps, found
+
+
+def test_completion_is_the_score_unless_another_is_asked_for(whole, small, tmp_path):
+    options = {name: value for name, value in OPTIONS.items() if name != "score"}
+    found = topic_grid(small, [2, 4], 2, out=tmp_path, **options)
+    for cell, before in zip(found["cells"], whole[0]["cells"], strict=True):
+        assert cell["held_out"] == cell["completion"] == before["completion"]
+        assert cell["held_out_error"] is None
+    assert bytes_of(tmp_path) == bytes_of(whole[1])
+    text = (tmp_path / "sweep.html").read_text()
+    assert "<th>completion</th>" not in text
+    assert "Held-out is completion" in text
+
+
+def test_another_score_uses_the_models_that_are_there(whole, small, tmp_path):
+    options = {"score": "completion"}
+    _, first = trained_again(small, tmp_path, **options)
+    again, second = trained_again(small, tmp_path)
+    assert not again
+    assert without_times(second) == without_times(whole[0])
+    again, third = trained_again(small, tmp_path, particles=4, max_scored=5)
+    assert not again
+    assert third["corpus"]["scored_documents"] == 5
+    again, last = trained_again(small, tmp_path, **options)
+    assert not again
+    assert without_times(last) == without_times(first)
+
+
+def test_a_folder_of_version_0_2_before_scores_of_documents_is_resumed(whole, small, tmp_path):
+    """Its setting names what left-to-right took, and its cells have no scores of documents."""
+    topic_grid(small, [2, 4], 2, out=tmp_path, **OPTIONS)
+    file = tmp_path / "setting.json"
+    stored = json.loads(file.read_text())
+    stored["setting"] |= {"particles": 20, "most_documents_scored": 300}
+    file.write_text(json.dumps(stored))
+    for path in (tmp_path / "cells").iterdir():
+        cell = json.loads(path.read_text())
+        for name in ("scoring", "held_out_by_document", "coherence_npmi_error"):
+            del cell[name]
+        path.write_text(json.dumps(cell, indent=1))
+    again, found = trained_again(small, tmp_path)
+    assert not again
+    assert without_times(found) == without_times(whole[0])
+
+
+def test_models_side_by_side_are_the_same(whole, small, tmp_path):
+    heard = []
+    found = topic_grid(
+        small, [2, 4], 2, out=tmp_path, on_progress=heard.append, **OPTIONS | {"n_jobs": 3}
+    )
+    assert {place["at_once"] for place in heard} == {3}
+    assert {place["cell"] for place in heard} == {1, 2, 3, 4}
+    assert without_times(found) == without_times(whole[0])
+    assert bytes_of(tmp_path) == bytes_of(whole[1])
+
+
+@pytest.mark.parametrize("where", ["training", "scoring"])
+def test_models_side_by_side_stop_together_and_resume(whole, small, tmp_path, where):
+    def interrupt(place):
+        if place["step"] == where and place["sweep"] >= 7:
+            raise KeyboardInterrupt
+
+    options = OPTIONS | {"n_jobs": 2}
+    with pytest.raises(KeyboardInterrupt):
+        topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=interrupt, **options)
+    assert not (tmp_path / "sweep.html").exists()
+    assert threading.active_count() == 1
+    found = topic_grid(small, [2, 4], 2, out=tmp_path, **options)
+    assert without_times(found) == without_times(whole[0])
+    assert bytes_of(tmp_path) == bytes_of(whole[1])
+
+
+def test_models_run_side_by_side_as_far_as_threads_and_memory_allow(small, monkeypatch):
+    left = [(4, 0), (2, 0), (4, 1)]
+    options = {"sampler": "auto", "device": "cpu", "n_jobs": 2}
+    assert cells.models_at_once(left, small, options) == 2
+    assert cells.models_at_once(left, small, options | {"n_jobs": 9}) == 3
+    assert cells.models_at_once(left, small, options | {"n_jobs": 1}) == 1
+    assert cells.models_at_once(left, small, options | {"device": "gpu"}) == 1
+    assert cells.models_at_once(left, small, options | {"sampler": "light"}) == 1
+    monkeypatch.setattr(cells, "free_bytes", lambda: 1000)
+    assert cells.models_at_once(left, small, options) == 1

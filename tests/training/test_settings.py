@@ -67,7 +67,7 @@ def test_a_setting_that_is_forgotten_is_seen():
 def test_the_topic_grid_has_the_settings_it_shares():
     has = parameters(topic_grid)
     assert set(has) >= OF_GRID
-    for name in OF_GRID - {"max_iter"}:  # half as many sweeps are enough to compare
+    for name in OF_GRID - {"max_iter"}:  # fewer sweeps are enough to compare
         assert has[name] == DEFAULTS[name]
 
 

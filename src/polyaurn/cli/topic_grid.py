@@ -26,7 +26,7 @@ from polyaurn.cli.tables import show_table
 @reads_corpus
 @takes_settings(
     "max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "random_state", "n_jobs",
-    "device", max_iter=500,
+    "device", max_iter=200,
 )  # fmt: skip
 def choose_topics(
     corpus: CorpusPath,
@@ -38,6 +38,13 @@ def choose_topics(
         "polyaurn-sweep"
     ),
     test_share: Annotated[float, typer.Option(help="Share of the documents held out.")] = 0.1,
+    score: Annotated[
+        str,
+        typer.Option(
+            help="How held-out documents are scored: 'completion', half of a document from the "
+            "other half, or 'left-to-right', its probability, which takes longer than training.",
+        ),
+    ] = "completion",
     particles: Annotated[
         int, typer.Option(help="Particles of left-to-right; more are more exact.")
     ] = 20,
@@ -49,25 +56,28 @@ def choose_topics(
 ) -> None:
     """Choose the number of topics: train models with several numbers of them, and compare them.
 
-    Held-out likelihood, completion, coherence, diversity, and stability between seeds, in a table
-    and on a page. Seeds count up from --seed. Finished models are kept: after Ctrl-C the same
-    command continues, and more numbers of topics, or more seeds, use what is there.
+    A suggestion in a sentence, and what it rests on in a table and on a page: held-out score,
+    coherence, diversity, stability between seeds, and which topics split and merge. Seeds count up
+    from --seed. Finished models are kept: after Ctrl-C the same command continues, and more numbers
+    of topics, more seeds, or another --score use what is there.
 
     Example: polyaurn choose-topics reviews.csv --text-column review --topics 10,20,50,100 --seeds 3
     """
     from polyaurn.studies.topic_grid import topic_grid
     from polyaurn.studies.topic_grid.folder import GridFolder
-    from polyaurn.studies.topic_grid.setting import check_grid
+    from polyaurn.studies.topic_grid.setting import MAX_SCORED, check_grid, make_scoring
     from polyaurn.training.progress import status
 
     numbers: list[Any] = [
         int(k) if k.isdecimal() else k for k in topics.replace(" ", "").split(",") if k
     ]
-    options = python_settings(settings) | {"test_share": test_share, "particles": particles}
+    options = python_settings(settings) | {
+        "test_share": test_share, "score": score, "particles": particles,
+    }  # fmt: skip
     device = options.pop("device")
     wanted = list(product(*check_grid(numbers, seeds, **options)))
     options["device"] = choose_device(device, options["sampler"], quiet=quiet)
-    folder = GridFolder(out)
+    folder = GridFolder(out, make_scoring(max_scored=MAX_SCORED, **options))
     documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     try:
         with status("compiling", show=not quiet) as say:
@@ -86,6 +96,7 @@ def choose_topics(
         print_json(found)
     elif not quiet:
         _show(found)
+        note(found["suggestion"]["sentence"])
         note(f"Written: {out / 'sweep.html'}, with sweep.csv, sweep.json and the models beside it")
 
 
@@ -102,15 +113,16 @@ def _in_words(place: dict[str, Any]) -> str:
         else f"{minutes:.0f} min" if minutes < 120
         else f"{minutes / 60:.1f} h"
     )  # fmt: skip
+    beside = f", {place['at_once']} side by side" if place["at_once"] > 1 else ""
     return (
-        f"model {place['cell']} of {place['cells']}: {place['topics']:,} topics, seed "
+        f"model {place['cell']} of {place['cells']}{beside}: {place['topics']:,} topics, seed "
         f"{place['seed']}, {step}; about {left} left for all"
     )
 
 
 def _show(found: dict[str, Any]) -> None:
     """Show the table at a terminal, and tab-separated numbers elsewhere."""
-    from polyaurn.studies.topic_grid.page import COLUMNS, in_brief, table
+    from polyaurn.studies.topic_grid.table import columns, in_brief, table
     from polyaurn.training.progress import WIDE
 
     if not sys.stdout.isatty():
@@ -118,14 +130,15 @@ def _show(found: dict[str, Any]) -> None:
             typer.echo("\t".join("" if value is None else str(value) for value in values))
         return
     between = " ± " if get_terminal_size().columns >= WIDE else "\n± "
-    titles = [title for title, _ in COLUMNS.values()]
+    shown = columns(found)
+    titles = [title for title, _ in shown.values()]
     show_table(
         ("topics", "seeds", *titles),
         [
             (
                 row["topics"],
                 row["seeds"],
-                *(in_brief(row, name, between=between) for name in COLUMNS),
+                *(in_brief(row, name, between=between) for name in shown),
             )
             for row in found["topics"]
         ],

@@ -53,6 +53,12 @@ def match_topics(p: Any, q: Any) -> tuple[I64, F64]:
     return order.astype(np.int64), alike[rows, order]
 
 
+def likeness(p: Any, q: Any) -> F64:
+    """Return how alike each topic of one model and each of another are, K by L, from 0 to 1."""
+    alike: F64 = (_roots(p, "p") @ _roots(q, "q").T).toarray()
+    return np.minimum(alike, 1.0)
+
+
 def row_quality(p: Any, q: Any) -> F64:
     """Return how alike each row of one matrix and the same row of another are, from 0 to 1."""
     shared = _roots(p, "p").multiply(_roots(q, "q"))

@@ -22,16 +22,20 @@ def line_chart(
     y_label: str,
     y_from: float | None = None,
     points: Points = (),
+    band: Sequence[tuple[float, float, float]] = (),
+    level: float | None = None,
     log_x: bool = False,
     key: bool = False,
 ) -> str:
     """Draw lines through points (x, y), by the name of each line, as an ``<svg>`` element.
 
     Without `y_from`, where the y axis begins, everything is shown. `points` are drawn as rings.
-    With `log_x` the x axis is logarithmic, with numbers where there are points. With `key` the
+    `band` is a shaded area between a low and a high y at each x, and `level` a dashed line. With
+    `log_x` the x axis is logarithmic, with numbers where there are points. With `key` the
     names of the lines are below, so that the chart needs no legend.
     """
-    shown = [point for line in (*series.values(), points) for point in line]
+    edges = [(x, low) for x, low, _ in band], [(x, high) for x, _, high in reversed(band)]
+    shown = [point for line in (*series.values(), points, *edges) for point in line]
     xs, ys = [x for x, _ in shown] or [0.0, 1.0], [y for _, y in shown] or [0.0, 1.0]
     inset = 12 if points else 0  # so that rings at the edges are visible
     x_axis = (
@@ -67,6 +71,15 @@ def line_chart(
         f'<clipPath id="{clip}"><rect x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" '
         f'height="{HEIGHT - TOP - BOTTOM}"/></clipPath><g clip-path="url(#{clip})">'
     )
+    if band:
+        around = (f"{x_axis.place(x):.1f} {y_axis.place(y):.1f}" for x, y in edges[0] + edges[1])
+        marks.append(f'<path fill="{COLOURS[0]}" fill-opacity=".18" d="M{"L".join(around)}Z"/>')
+    if level is not None:
+        at = y_axis.place(level)
+        marks.append(
+            f'<path fill="none" stroke="#777" stroke-dasharray="5 4" d="M{LEFT} {at:.1f}'
+            f'H{WIDTH - RIGHT}"/>'
+        )
     for (name, line), colour in zip(series.items(), _colours(len(series)), strict=True):
         path = "L".join(f"{x_axis.place(x):.1f} {y_axis.place(y):.1f}" for x, y in line)
         if path:

@@ -4,25 +4,30 @@ from pathlib import Path
 from typing import Any
 
 from polyaurn.base.checks import check_path
+from polyaurn.base.errors import InputError
 from polyaurn.files.names import HEADER
 from polyaurn.model.folder import check_target
+from polyaurn.model.model import TopicModel
 from polyaurn.studies.folders import SETTING, StudyFolder
 
 FORMAT = "polyaurn-sweep"
-NUMBERS = ("held_out", "held_out_error", "completion", "coherence_npmi", "diversity",
-           "train_seconds", "seconds")  # fmt: skip
+NUMBERS = ("held_out", "held_out_error", "completion", "coherence_npmi", "coherence_npmi_error",
+           "diversity", "train_seconds", "seconds")  # fmt: skip
+BY_DOCUMENT = "held_out_by_document"
 
 
 class GridFolder(StudyFolder):
     """A new or empty folder, or that of an earlier topic grid; others are rejected at once.
 
-    A cell is a number of topics with a seed. Its file is written last, after its model.
+    A cell is a number of topics with a seed. Its file is written last, after its model. One that
+    was scored in another way, or by an earlier version, counts as missing; its model is there.
     """
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path: Any, scoring: dict[str, Any]) -> None:
         super().__init__(check_path(path, "out", remedy="name a folder"), FORMAT, "topic grid")
         inside = self.path / "models" / "new" if (self.path / SETTING).exists() else self.path
         check_target(inside, name="out")
+        self._scoring = scoring
 
     def agree(self, setting: dict[str, Any], *, write: bool = True) -> None:
         """Store the setting in a new folder; reject a folder that has another one."""
@@ -33,21 +38,36 @@ class GridFolder(StudyFolder):
         """Return the model folder of a cell."""
         return self.path / "models" / _name(topics, seed)
 
+    def load(self, topics: int, seed: int) -> TopicModel:
+        """Return the model of a finished cell."""
+        from polyaurn.model.storage import load
+
+        place = self.model(topics, seed)
+        try:
+            return load(place)
+        except InputError as error:
+            raise InputError(
+                f"{error} Or delete the folder '{place}' and repeat the call, which then trains "
+                "this model again."
+            ) from None
+
     def cell(self, topics: int, seed: int) -> dict[str, Any] | None:
         """Return a finished cell; None where it, or its model, is missing or damaged."""
         found = self.read_cell(_name(topics, seed))
-        if "coherence" in found:  # its name in version 0.1
-            found["coherence_npmi"] = found.pop("coherence")
+        scores = found.get(BY_DOCUMENT)
         whole = (
             (found.get("topics"), found.get("seed")) == (topics, seed)
+            and found.get("scoring") == self._scoring
             and {"model", "version"} <= set(found)
             and all(isinstance(found.get(name, ""), float | None) for name in NUMBERS)
+            and isinstance(scores, list)
+            and all(isinstance(score, float) for score in scores)
         )
         return found if whole and (self.model(topics, seed) / HEADER).is_file() else None
 
     def keep(self, cell: dict[str, Any]) -> None:
         """Write a finished cell."""
-        self.write_cell(_name(cell["topics"], cell["seed"]), cell, indent=1)
+        self.write_cell(_name(cell["topics"], cell["seed"]), cell)
 
 
 def _name(topics: int, seed: int) -> str:

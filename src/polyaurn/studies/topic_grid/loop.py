@@ -1,41 +1,34 @@
-"""The loop over the cells of a topic grid: train, score, store."""
+"""How many topics: models over a grid, what they show together, and the page."""
 
-import math
-import statistics
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations
-from pathlib import Path
-from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from polyaurn.backends.registry import check_device
-from polyaurn.base.errors import CheckpointWarning, DeviceError, InputError
+from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, bits, key
-from polyaurn.base.version import __version__
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.samplers import DEFAULT_SAMPLER
-from polyaurn.chain.state import Info
 from polyaurn.corpus.corpus import Corpus, as_corpus
 from polyaurn.files.locks import locked
-from polyaurn.model.model import TopicModel
-from polyaurn.studies.topic_grid.folder import GridFolder
+from polyaurn.model.distance import match_topics
+from polyaurn.studies.topic_grid.cells import Split, fill, scored_tokens
+from polyaurn.studies.topic_grid.flows import topic_flows
+from polyaurn.studies.topic_grid.folder import BY_DOCUMENT, GridFolder
 from polyaurn.studies.topic_grid.page import write_page
-from polyaurn.studies.topic_grid.setting import MAX_SCORED, TOPICS, check_grid, make_setting
+from polyaurn.studies.topic_grid.setting import (
+    COMPLETION,
+    MAX_SCORED,
+    TOPICS,
+    check_grid,
+    make_scoring,
+    make_setting,
+)
+from polyaurn.studies.topic_grid.suggestion import behind_the_best, suggest
 from polyaurn.studies.topic_grid.summary import best, summarise
-
-TOPICS_AT_ONCE = 100  # scored for coherence, whose memory goes by the square of their words
-
-
-class Split(NamedTuple):
-    """Documents to train on, those held out, and those of them scored left to right."""
-
-    train: Corpus
-    test: Corpus
-    scored: Corpus
 
 
 def topic_grid(
@@ -44,11 +37,12 @@ def topic_grid(
     seeds: int = 3,
     *,
     out: Any,
-    max_iter: int = 500,
+    max_iter: int = 200,
     doc_topic_prior: float = 0.1,
     topic_word_prior: Any = 0.01,
     sampler: str = DEFAULT_SAMPLER,
     test_share: float = 0.1,
+    score: str = COMPLETION,
     particles: int = 20,
     max_scored: int = MAX_SCORED,
     random_state: int = 0,
@@ -58,12 +52,14 @@ def topic_grid(
 ) -> dict[str, Any]:
     """Train and judge models with several numbers of topics, from several seeds each.
 
-    All are trained on the same part of the corpus and scored on the rest. Each number of topics
-    with each seed is a cell, stored in the folder with its model as soon as it is finished. The
-    same call resumes where an earlier one ended, and gives the same numbers; more numbers of topics
-    and more seeds use what is there. A cell whose file is damaged, or whose model is missing, is
-    computed again. At the end the folder has ``sweep.html``, a page with a table and charts of the
-    numbers asked for, ``sweep.csv``, the table, and ``sweep.json``, what is returned.
+    All are trained on the same part of the corpus and scored on the rest, several side by side
+    where there are threads and memory for them. Each number of topics with each seed is a cell,
+    stored in the folder with its model as soon as it is finished. The same call resumes where an
+    earlier one ended, and gives the same numbers; more numbers of topics and more seeds use what is
+    there, and so does another `score`. A cell whose file is damaged, or whose model is missing, is
+    computed again. At the end the folder has ``sweep.html``, a page with the suggestion, charts,
+    and topics of neighbouring numbers side by side, ``sweep.csv``, the table, and ``sweep.json``,
+    what is returned.
 
     Parameters
     ----------
@@ -76,7 +72,7 @@ def topic_grid(
     out : str or Path
         A new or empty folder, or one of an earlier call with the same setting.
     max_iter : int
-        Sweeps of each model.
+        Sweeps of each model; fewer than a model to keep needs are enough to compare.
     doc_topic_prior : float
         alpha, the same for all numbers of topics.
     topic_word_prior : float or array_like of length V
@@ -85,6 +81,9 @@ def topic_grid(
         As in `LDA`.
     test_share : float
         Share of the documents that are held out.
+    score : {"completion", "left-to-right"}
+        How held-out documents are scored: by how well half of a document predicts the other half,
+        or by an estimate of its probability, which takes longer than training.
     particles : int
         Of left-to-right.
     max_scored : int
@@ -93,24 +92,30 @@ def topic_grid(
     random_state : int
         The first seed; also that of the split and of scoring.
     n_jobs : int or None
-        Threads.
+        Threads. With a sampler whose models do not depend on their number, as many models are
+        trained side by side, each on its share of the threads; with others, and on a GPU, one.
     device : {"cpu", "gpu", "auto"}
         Where models are trained, as in `LDA`; they are the same on each, so that a call may resume
         on another. Scoring runs on the CPU.
     on_progress : callable, optional
         Called after each sweep and before scoring with a dictionary: "cell" of "cells", "topics",
-        "seed", "step" ("training" or "scoring"), "sweep" of "sweeps", and "seconds_left", a guess
-        for all cells.
+        "seed", "step" ("training" or "scoring"), "sweep" of "sweeps", "at_once", how many models
+        are trained side by side, and "seconds_left", a guess for all cells. Calls come from the
+        threads that train, one at a time.
 
     Returns
     -------
     dict
-        Ready for JSON: "corpus", "setting", "cells" (a record for each model: "held_out" and
-        "completion", log likelihoods per token, "coherence_npmi", "diversity", seconds, and where
-        it is stored), and under "topics" for each number of them the mean of each over seeds, and
-        the standard deviation ("spread", None with one seed), with "stability": the mean match of
-        topics of two seeds (`match_topics`) over all pairs of seeds; None with
-        one seed. "best" is from `polyaurn.studies.topic_grid.summary.best`.
+        Ready for JSON. "suggestion" has a number of topics ("topics", None where there is none)
+        and the "sentence" that says what it rests on. "topics" has for each number of them the mean
+        of each measure over seeds, and the standard deviation ("spread", None with one seed):
+        "held_out", the log likelihood per token by `score`, with "behind_best", how far it is below
+        the highest one, and the standard error of that; "completion", "coherence_npmi",
+        "diversity", and "stability", the mean match of topics of two seeds (`match_topics`) over
+        all pairs of seeds, None with one seed. "best" says where each measure is highest. "flows"
+        has for each two neighbouring numbers which topics stay, split and merge. "cells" has a
+        record for each model, and where it is stored; "corpus", "setting" and "scoring" say what
+        they were made from.
 
     Examples
     --------
@@ -122,28 +127,33 @@ def topic_grid(
     [2, 4]
     >>> len(found["cells"])
     4
+    >>> found["suggestion"]["sentence"].startswith("4 topics or more: the held-out score still")
+    True
     """
     options: dict[str, Any] = {
         "max_iter": max_iter, "doc_topic_prior": doc_topic_prior,
         "topic_word_prior": topic_word_prior, "sampler": sampler, "test_share": test_share,
-        "particles": particles, "max_scored": max_scored, "random_state": random_state,
-        "n_jobs": n_jobs,
+        "score": score, "particles": particles, "max_scored": max_scored,
+        "random_state": random_state, "n_jobs": n_jobs,
     }  # fmt: skip
     numbers, all_seeds = check_grid(topics, seeds, **options)
     whole = ("max_iter", "particles", "max_scored", "random_state")
     options |= {name: int(options[name]) for name in whole}  # NumPy's are not for JSON
     options["device"] = check_device(device, sampler)
-    folder = GridFolder(out)
+    scoring = make_scoring(**options)
+    folder = GridFolder(out, scoring)
     corpus = as_corpus(corpus)
     make_priors(1.0, topic_word_prior, 1, corpus.n_words)
     split = split_documents(corpus, test_share, max_scored, random_state)
     setting = make_setting(corpus, **options)
     with locked(folder.path.absolute()):
         folder.agree(setting)
-        wanted = [(K, seed) for seed in all_seeds for K in numbers]  # a whole curve first
-        done = _fill(folder, wanted, split, options, on_progress)
+        # A whole curve first, its longest training first.
+        wanted = [(K, seed) for seed in all_seeds for K in reversed(numbers)]
+        done = fill(folder, wanted, split, options, on_progress)
     cells = [done[K, seed] for K in numbers for seed in all_seeds]
     rows = summarise(cells, partial(_matches, folder))
+    behind_the_best(rows, _scores(cells), scored_tokens(split, score))
     found = {
         "corpus": {
             "documents": corpus.n_documents, "words": corpus.n_words, "tokens": corpus.n_tokens,
@@ -152,48 +162,16 @@ def topic_grid(
             "scored_documents": split.scored.n_documents, "scored_tokens": split.scored.n_tokens,
         },
         "setting": setting,
+        "scoring": scoring,
         "seeds": all_seeds,
+        "suggestion": suggest(rows),
         "topics": rows,
         "best": best(rows),
-        "cells": cells,
+        "flows": topic_flows(numbers, lambda K: folder.load(K, all_seeds[0])),
+        "cells": [{k: v for k, v in cell.items() if k != BY_DOCUMENT} for cell in cells],
     }  # fmt: skip
     write_page(found, folder.path)
     return found
-
-
-def _fill(
-    folder: GridFolder,
-    wanted: list[tuple[int, int]],
-    split: Split,
-    options: dict[str, Any],
-    on_progress: Callable[[dict[str, Any]], Any] | None,
-) -> dict[tuple[int, int], dict[str, Any]]:
-    """Compute the cells that are missing; return all."""
-    max_iter = options["max_iter"]
-    done = {place: cell for place in wanted if (cell := folder.cell(*place)) is not None}
-    for K, seed in wanted:
-        if (K, seed) in done:
-            continue
-        report = partial(
-            _report, on_progress, max_iter,
-            {"cell": 1 + len(done), "cells": len(wanted), "topics": K, "seed": seed},
-            {k: statistics.fmean(c["seconds"] for c in done.values() if c["topics"] == k)
-             for k in {k for k, _ in done}},
-            [k for k, s in wanted if (k, s) not in done and (k, s) != (K, seed)],
-        )  # fmt: skip
-        place = folder.model(K, seed)
-        model = _train(split.train, K, seed, place, report, options)
-        model.save(place, force=True)
-        trained = float(model.trace[-1].get("seconds", 0.0))  # none without a model's timings
-        report("scoring", max_iter, trained)
-        begin = perf_counter()
-        cell = {"topics": K, "seed": seed, "model": f"models/{place.name}"}
-        cell |= _score(model, split, options)
-        seconds = trained + perf_counter() - begin
-        cell |= {"train_seconds": trained, "seconds": seconds, "version": __version__}
-        folder.keep(cell)
-        done[K, seed] = cell
-    return done
 
 
 def split_documents(corpus: Corpus, test_share: float, max_scored: int, seed: int) -> Split:
@@ -211,110 +189,17 @@ def split_documents(corpus: Corpus, test_share: float, max_scored: int, seed: in
     return Split(train, test, test.select(np.sort(filled[order[:max_scored]])))
 
 
-def seconds_left(
-    topics: int, share: float, spent: float, timed: dict[int, float], left: Sequence[int]
-) -> float:
-    """Guess the seconds until all cells are done.
-
-    `share` of the training of the cell at work took `spent` seconds. The cells that are `left`
-    take the time of finished ones (`timed`) with the same number of topics, or of the nearest one,
-    times the root of the quotient.
-    """
-    known = {topics: spent / share} | timed
-    nearest = {k: min(known, key=lambda n: abs(math.log(n / k))) for k in left}
-    return max(0.0, known[topics] - spent) + sum(
-        known[nearest[k]] * math.sqrt(k / nearest[k]) for k in left
-    )
-
-
-def _report(
-    on_progress: Callable[[dict[str, Any]], Any] | None,
-    sweeps: int,
-    place: dict[str, int],
-    timed: dict[int, float],
-    left: list[int],
-    step: str,
-    sweep: int,
-    spent: float,
-) -> None:
-    if on_progress is not None:
-        guess = seconds_left(place["topics"], sweep / sweeps, spent, timed, left)
-        said = {"step": step, "sweep": sweep, "sweeps": sweeps, "seconds_left": guess}
-        on_progress(place | said)
-
-
-def _train(
-    train: Corpus,
-    K: int,
-    seed: int,
-    kept: Path,
-    report: Callable[..., None],
-    options: dict[str, Any],
-) -> TopicModel:
-    """Train a model, or resume its training from the checkpoint in its folder."""
-    from polyaurn.estimator.lda import LDA
-
-    def after_sweep(state: Any, info: Info) -> None:
-        report("training", info.sweep, info.seconds)
-
-    taken = ("max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "n_jobs", "device")
-    lda = LDA(
-        K, random_state=seed, checkpoint=kept, resume=True, callbacks=after_sweep, verbose=False,
-        **{name: options[name] for name in taken},
-    )  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # empty documents do no harm here
-        warnings.simplefilter("default", CheckpointWarning)
-        try:
-            model: TopicModel = lda.fit(train).model_
-        except DeviceError as error:
-            raise DeviceError(
-                error.what,
-                "Models that are finished are kept, and so is the last checkpoint of this one; "
-                "repeat the call with device='cpu' (--device cpu) to resume.",
-            ) from error
-    return model
-
-
-def _score(model: TopicModel, split: Split, options: dict[str, Any]) -> dict[str, Any]:
-    """Measure a model; a measure that is not defined for it is None."""
-    from polyaurn.evaluate import coherence, diversity, document_completion, left_to_right
-
-    particles = options["particles"]
-    how: dict[str, Any] = {name: options[name] for name in ("random_state", "n_jobs")}
-    held_out = left_to_right(model, split.scored, particles, **how)
-    completion = document_completion(model, split.test, **how)
-    listed = model.topics(10, order="frequency")
-    top = [topic for topic in listed if len(topic) > 1]
-    coherent = [
-        value
-        for i in range(0, len(top), TOPICS_AT_ONCE)
-        for value in coherence(top[i : i + TOPICS_AT_ONCE], split.train, "c_npmi").tolist()
-    ]
+def _scores(cells: Sequence[dict[str, Any]]) -> dict[int, np.ndarray]:
+    """Return the log likelihoods of documents, seeds by documents, for each number of topics."""
     return {
-        "held_out": held_out.per_token,
-        "held_out_error": held_out.per_token_error if particles > 1 else None,
-        "completion": completion.per_token if completion.tokens.sum() else None,
-        "coherence_npmi": statistics.fmean(coherent) if coherent else None,
-        "diversity": diversity(listed),
+        K: np.array([cell[BY_DOCUMENT] for cell in cells if cell["topics"] == K])
+        for K in sorted({cell["topics"] for cell in cells})
     }
 
 
 def _matches(folder: GridFolder, K: int, seeds: list[int]) -> list[float]:
     """Return the mean quality of matched topics for each pair of seeds."""
-    from polyaurn.model.distance import match_topics
-    from polyaurn.model.storage import load
-
     if len(seeds) < 2:
         return []
-    counts = []
-    for seed in seeds:
-        place = folder.model(K, seed)
-        try:
-            counts.append(load(place).topic_word_counts)
-        except InputError as error:
-            raise InputError(
-                f"{error} Or delete the folder '{place}' and repeat the call, which then trains "
-                "this model again."
-            ) from None
+    counts = [folder.load(K, seed).topic_word_counts for seed in seeds]
     return [float(match_topics(p, q)[1].mean()) for p, q in combinations(counts, 2)]

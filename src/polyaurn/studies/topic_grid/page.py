@@ -1,8 +1,9 @@
-"""The page of a topic grid: one HTML file that works offline, and its table."""
+"""The page of a topic grid: one HTML file that works offline; the suggestion, and why."""
 
 import csv
 import io
 import json
+import math
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ from typing import Any
 from polyaurn.files.atomic import write_text
 from polyaurn.pages.charts import line_chart
 from polyaurn.pages.parts import charts_in_a_row, page
+from polyaurn.studies.topic_grid.flow_chart import STYLE, flow_chart, flow_tables
+from polyaurn.studies.topic_grid.setting import COMPLETION
 from polyaurn.studies.topic_grid.summary import MEASURES
+from polyaurn.studies.topic_grid.table import behind_in_brief, columns, in_brief, table
 
 TITLES = {
     "held_out": "Held-out log likelihood per token",
@@ -20,8 +24,8 @@ TITLES = {
     "stability": "Stability between seeds",
 }
 ABOUT = {
-    "held_out": "How probable the held-out documents are, by the left-to-right estimate. It says "
-    "how well a model predicts words; readers may still prefer another number.",
+    "held_out": "How well a model predicts the words of documents that it was not trained on{how}. "
+    "Readers may still prefer another number.",
     "completion": "How well half of the words of a held-out document predict the other half. "
     "Cheaper, on all held-out documents, and not the probability of a document.",
     "coherence_npmi": "Mean over topics of NPMI, from -1 to 1: whether the ten top words of a "
@@ -33,61 +37,66 @@ ABOUT = {
     "Bhattacharyya coefficient, 1 where all topics come back and 0 where they share no word. "
     "Few topics come back more easily, and topics that all resemble each other do so, too.",
 }
-COLUMNS = {
-    "held_out": ("held-out", 4),
-    "completion": ("completion", 4),
-    "coherence_npmi": ("NPMI", 3),
-    "diversity": ("diversity", 3),
-    "stability": ("stability", 3),
-    "seconds": ("seconds", 1),
-}
 PANELS = ("held_out", "coherence_npmi", "diversity", "stability")
-_BODY = """<p>{facts}</p>
-<table><tr><th>topics</th><th>seeds</th>{heads}</tr>{rows}</table>
+_HOW = {
+    True: ": each document's second half, given its first",
+    False: ": the probability of a whole document, by the left-to-right estimate",
+}
+_DARK = """
+.answer { font-size: 1.25em; border-left: 4px solid #0072b2; padding: .4em .8em; margin: 1em 0; }
+dd { margin-bottom: .6em; } .numbers td, .numbers th { white-space: nowrap; }
+@media (prefers-color-scheme: dark) {
+body { background: #16181c; color: #dcdcdc; } .small { color: #a5a5a5; } a { color: #7db8e8; }
+td { border-color: #333; } th { border-color: #777; } svg, svg text { fill: #d0d0d0; }
+svg path[stroke="#e3e3e3"] { stroke: #3a3d42; } svg circle { stroke: #bbb; }
+svg path[stroke="#777"] { stroke: #aaa; } .answer { border-color: #56b4e9; }
+.charts [stroke="#0072b2"] { stroke: #56b4e9; } .charts [fill="#0072b2"] { fill: #56b4e9; }
+.flows path { fill-opacity: .45; } .flows path:hover { fill-opacity: .8; }
+}
+"""
+_BODY = """<p class="answer"><strong>{answer}</strong></p>
+<p>{facts}</p>
+<div class="wide numbers" tabindex="0" role="region" aria-label="Table of measures">
+<table><tr><th>topics</th><th>seeds</th>{heads}</tr>{rows}</table></div>
 <p class="small">{reading}</p>
 {charts}
-<p class="small">{rings}</p>
+<p class="small">{drawn}</p>
+{flows}
 <h2>What each measure says, and where it is highest</h2>
 <dl>{measures}</dl>
 <p class="small">{rule} No measure here asks what the topics are for: read the topics of the
 models that do well, with <code>polyaurn topics {folder}/models/NAME</code>, before you
 choose.</p>"""
+_FLOWS = """<h2>Topics side by side</h2>
+<p>Each column is the model with so many topics from seed {seed}, each bar a topic, as high as it
+has tokens, and each flow the tokens that two topics share; flows of less than a tenth of both are
+left out. Point at a bar or a flow for its words.</p>
+{picture}{tables}
+<p class="small">A topic splits if it is the one most alike to two or more topics of the larger
+number, and merges if another topic is most alike to the same one. Likeness is the Bhattacharyya
+coefficient of their words, 1 for the same and 0 for no shared word.</p>"""
 
 
 def render(found: dict[str, Any], folder: str) -> str:
     """Return the page of a grid; `folder` is where its models are, as users call it."""
-    corpus, setting, seeds = (found[name] for name in ("corpus", "setting", "seeds"))
+    seeds = found["seeds"]
     several = len(seeds) > 1
-    versions = ", ".join(sorted({cell["version"] for cell in found["cells"]}))
-    facts = (
-        f"{corpus['documents']:,} documents, {corpus['words']:,} words, {corpus['tokens']:,} "
-        f"tokens. Trained on {corpus['train_documents']:,} documents, scored on the other "
-        f"{corpus['test_documents']:,}, the same for all models; {setting['sweeps']:,} sweeps, "
-        f"sampler {escape(setting['sampler'])}, alpha {setting['alpha']:g}, beta "
-        f"{_number(setting['beta'])}, seeds {', '.join(map(str, seeds))}; polyaurn {versions}."
-    )
-    reading = (
-        "Means over seeds; &plusmn; is the standard deviation between seeds, for stability between "
-        "pairs of seeds. "
-        if several
-        else "One seed: how much results vary between seeds is not known. "
-    )
-    reading += (
-        "Bold: the highest, and all that equal it. Seconds: of a model, training and scoring. "
-        f"Held-out is left-to-right with {setting['particles']} particles on "
-        f"{corpus['scored_documents']:,} of the documents held out ({corpus['scored_tokens']:,} "
-        f"tokens); {_monte_carlo(found['cells'])}"
-    )
+    shown = columns(found)
+    heads = [title for title, _ in shown.values()]
+    heads.insert(1, "below the best")
     body = _BODY.format(
-        facts=facts,
-        heads="".join(f"<th>{COLUMNS[name][0]}</th>" for name in COLUMNS),
-        rows="".join(_row(row, found["best"]) for row in found["topics"]),
-        reading=reading,
+        answer=escape(found["suggestion"]["sentence"]),
+        facts=_facts(found),
+        heads="".join(f"<th>{title}</th>" for title in heads),
+        rows="".join(_row(row, found) for row in found["topics"]),
+        reading=_reading(found),
         charts=charts_in_a_row(_chart(found, name) for name in PANELS),
-        rings="Lines: means. Rings: single seeds; of stability, pairs of seeds." if several else "",
+        drawn=_drawn(several),
+        flows=_flows(found),
         measures="".join(
-            f"<dt><b>{TITLES[name]}</b></dt><dd>{ABOUT[name]} {_verdict(found, name)}</dd>"
+            f"<dt><b>{TITLES[name]}</b></dt><dd>{_about(found, name)} {_verdict(found, name)}</dd>"
             for name in MEASURES
+            if name in shown
         ),
         rule="A number of topics counts as equal to the highest if its mean is lower by no more "
         "than the larger of the two standard deviations; with few seeds that is a rough guide."
@@ -95,7 +104,69 @@ def render(found: dict[str, Any], folder: str) -> str:
         else "",
         folder=escape(folder),
     )
-    return page("How many topics", body, "dd { margin-bottom: .6em; }")
+    return page("How many topics", body, STYLE + _DARK)
+
+
+def _facts(found: dict[str, Any]) -> str:
+    corpus, setting, seeds = (found[name] for name in ("corpus", "setting", "seeds"))
+    versions = ", ".join(sorted({cell["version"] for cell in found["cells"]}))
+    return (
+        f"{corpus['documents']:,} documents, {corpus['words']:,} words, {corpus['tokens']:,} "
+        f"tokens. Trained on {corpus['train_documents']:,} documents, scored on the other "
+        f"{corpus['test_documents']:,}, the same for all models; {setting['sweeps']:,} sweeps, "
+        f"sampler {escape(setting['sampler'])}, alpha {setting['alpha']:g}, beta "
+        f"{_number(setting['beta'])}, seeds {', '.join(map(str, seeds))}; polyaurn {versions}."
+    )
+
+
+def _reading(found: dict[str, Any]) -> str:
+    """Say how to read the table."""
+    corpus, scoring = found["corpus"], found["scoring"]
+    said = (
+        "Means over seeds; &plusmn; is the standard deviation between seeds, for stability between "
+        "pairs of seeds. "
+        if len(found["seeds"]) > 1
+        else "One seed: how much results vary between seeds is not known. "
+    )
+    said += (
+        "Below the best: how much lower a held-out score is than the highest one, with the "
+        "standard error of that difference over documents and seeds. "
+        "Bold: the highest, and all that equal it. Seconds: of a model, training and scoring. "
+    )
+    if scoring["score"] == COMPLETION:
+        return said + "Held-out is completion, in nats per token, on all documents held out."
+    return said + (
+        f"Held-out is left-to-right with {scoring['particles']} particles on "
+        f"{corpus['scored_documents']:,} of the documents held out ({corpus['scored_tokens']:,} "
+        f"tokens); {_monte_carlo(found['cells'])}"
+    )
+
+
+def _drawn(several: bool) -> str:
+    """Say how to read the charts."""
+    said = (
+        "Band of the held-out score: one standard error of its difference from the best one, which "
+        "is the dashed line; where the band reaches that line, a number of topics is as good. Band "
+        "of coherence: one standard error over topics and seeds."
+    )
+    if several:
+        said += (
+            " Of diversity: over seeds. Lines: means. Rings: single seeds; of stability, pairs of "
+            "seeds."
+        )
+    return said
+
+
+def _flows(found: dict[str, Any]) -> str:
+    flows = found["flows"]
+    if not flows["steps"]:
+        return ""
+    picture = flow_chart(flows)
+    return _FLOWS.format(seed=found["seeds"][0], picture=picture, tables=flow_tables(flows))
+
+
+def _about(found: dict[str, Any], name: str) -> str:
+    return ABOUT[name].format(how=_HOW[found["scoring"]["score"] == COMPLETION])
 
 
 def _number(value: float | str) -> str:
@@ -109,40 +180,52 @@ def _monte_carlo(cells: list[dict[str, Any]]) -> str:
     return f"its Monte Carlo error is at most {max(errors):.4f} for a model."
 
 
-def _row(row: dict[str, Any], best: dict[str, Any]) -> str:
-    cells = [f"<td>{row['topics']:,}</td><td>{row['seeds']}</td>"]
-    for name in COLUMNS:
-        high = best.get(name)
+def _row(row: dict[str, Any], found: dict[str, Any]) -> str:
+    cells = []
+    for name in columns(found):
+        high = found["best"].get(name)
         among = high is not None and row["topics"] in (high["topics"], *(high["equal"] or ()))
         looks = ' class="best"' if among else ""
         cells.append(f"<td{looks}>{in_brief(row, name)}</td>")
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def in_brief(row: dict[str, Any], name: str, *, between: str = " &plusmn; ") -> str:
-    """Return the mean and the spread of a measure as they are shown; a dash where there is none."""
-    value, decimals = row[name], COLUMNS[name][1]
-    if value is None:
-        return "–"
-    text = f"{value['mean']:,.{decimals}f}"
-    return text if value["spread"] is None else f"{text}{between}{value['spread']:,.{decimals}f}"
+    cells.insert(1, f"<td>{behind_in_brief(row)}</td>")
+    number = f"{row['topics']:,}"
+    if row["topics"] == found["suggestion"]["topics"]:
+        end = "best so far" if found["suggestion"]["still_rises"] else "suggested"
+        number = f"<b>{number}</b> ({end})"
+    return f"<tr><td>{number}</td><td>{row['seeds']}</td>{''.join(cells)}</tr>"
 
 
 def _chart(found: dict[str, Any], name: str) -> str:
-    line = [(row["topics"], row[name]["mean"]) for row in found["topics"] if row[name]]
+    rows = [row for row in found["topics"] if row[name]]
+    line = [(row["topics"], row[name]["mean"]) for row in rows]
     single = (
         [(row["topics"], match) for row in found["topics"] for match in row["matches"]]
         if name == "stability"
         else [(c["topics"], c[name]) for c in found["cells"] if c[name] is not None]
     )
+    errors = [_error(row, name) for row in rows]
     return line_chart(
         {"mean over seeds": line},
         title=TITLES[name],
         x_label="topics",
-        y_label=COLUMNS[name][0],
+        y_label=columns(found)[name][0],
         points=single,
+        band=[(K, y - e, y + e) for (K, y), e in zip(line, errors, strict=True) if e is not None],
+        level=max((y for _, y in line), default=None) if name == "held_out" else None,
         log_x=True,
     )
+
+
+def _error(row: dict[str, Any], name: str) -> float | None:
+    """Return the standard error that is drawn around the mean of a measure."""
+    error: float | None = None
+    if name == "held_out":
+        error = (row["behind_best"] or {}).get("error")
+    elif name == "coherence_npmi":
+        error = row[name]["error"]
+    elif name == "diversity" and row[name]["spread"] is not None:
+        error = row[name]["spread"] / math.sqrt(row["seeds"])
+    return error
 
 
 def _verdict(found: dict[str, Any], name: str) -> str:
@@ -167,19 +250,6 @@ def _verdict(found: dict[str, Any], name: str) -> str:
 def _listed(numbers: list[int]) -> str:
     *first, last = (f"{n:,}" for n in numbers)
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def table(found: dict[str, Any]) -> list[list[Any]]:
-    """Return the table as rows of values, the first one names; means, and spreads beside them."""
-    names = [*COLUMNS, "train_seconds"]
-    rows: list[list[Any]] = [
-        ["topics", "seeds", *(name + end for name in names for end in ("", "_spread"))]
-    ]
-    for row in found["topics"]:
-        values = [row[name] or {"mean": None, "spread": None} for name in names]
-        pairs = [number for value in values for number in (value["mean"], value["spread"])]
-        rows.append([row["topics"], row["seeds"], *pairs])
-    return rows
 
 
 def write_page(found: dict[str, Any], folder: Path) -> None:

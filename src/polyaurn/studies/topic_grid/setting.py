@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyaurn.base.checks import check_fraction, check_whole, is_number, is_whole, wrong
+from polyaurn.base.checks import (
+    check_fraction,
+    check_one_of,
+    check_whole,
+    is_number,
+    is_whole,
+    wrong,
+)
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import check_seed
 from polyaurn.base.threads import count_threads
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
 
 TOPICS = (10, 20, 50, 100)
 MAX_SCORED = 300
+COMPLETION, LEFT_TO_RIGHT = SCORES = ("completion", "left-to-right")
 
 
 def check_grid(
@@ -35,6 +43,7 @@ def check_grid(
     random_state: Any,
     n_jobs: Any,
     max_scored: Any = MAX_SCORED,
+    score: Any = COMPLETION,
 ) -> tuple[list[int], list[int]]:
     """Return the numbers of topics in rising order, and the seeds.
 
@@ -42,8 +51,9 @@ def check_grid(
     """
     numbers = _check_numbers(topics)
     n_seeds = check_whole(seeds, "seeds", remedy="3 shows how much results vary between seeds")
-    check_whole(max_iter, "max_iter", remedy="500 is a good beginning")
+    check_whole(max_iter, "max_iter", remedy="200 is a good beginning")
     check_whole(max_scored, "max_scored", remedy="300 is usual")
+    check_one_of(score, "score", SCORES, remedy=f"{COMPLETION!r} is the quicker one")
     check_particles(particles)
     check_sampler(sampler)
     count_threads(n_jobs)
@@ -77,7 +87,7 @@ def _check_numbers(topics: Any) -> list[int]:
 
 
 def make_setting(corpus: "Corpus", **options: Any) -> dict[str, Any]:
-    """Return all that the numbers of a cell depend on, except its topics and seed."""
+    """Return all that a model depends on, except its topics and seed."""
     beta = options["topic_word_prior"]
     sampler = options["sampler"]
     return {
@@ -88,11 +98,20 @@ def make_setting(corpus: "Corpus", **options: Any) -> dict[str, Any]:
         "sampler": sampler,
         "first_seed": options["random_state"],
         "test_share": float(options["test_share"]),
-        "particles": options["particles"],
-        "most_documents_scored": options["max_scored"],
         "threads": None if sampler in (AUTO, *THREAD_FREE) else count_threads(options["n_jobs"]),
         "device": options["device"] if sampler == AUTO else None,  # which decides what it takes
         "learn_priors_every": LEARN_EVERY,
+    }
+
+
+def make_scoring(**options: Any) -> dict[str, Any]:
+    """Return all that the scores of a model depend on."""
+    if options["score"] == COMPLETION:
+        return {"score": COMPLETION}
+    return {
+        "score": LEFT_TO_RIGHT,
+        "particles": options["particles"],
+        "most_documents_scored": options["max_scored"],
     }
 
 

@@ -1,5 +1,6 @@
 """A topic grid in brief: means, spreads, and which number of topics is best by each measure."""
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +15,8 @@ def summarise(
 
     A row has "topics", "seeds", "matches" (one for each pair of seeds, from ``matches(topics,
     seeds)``), and for each measure the mean and the spread: the standard deviation over seeds, for
-    stability over pairs of seeds; None where there is only one value.
+    stability over pairs of seeds; None where there is only one value. That of coherence also has
+    its standard error over topics and seeds.
     """
     rows = []
     for K in sorted({cell["topics"] for cell in cells}):
@@ -22,6 +24,8 @@ def summarise(
         row: dict[str, Any] = {"topics": K, "seeds": len(mine)}
         for name in (*MEASURES[:-1], "train_seconds", "seconds"):
             row[name] = _mean_and_spread([c[name] for c in mine if c[name] is not None])
+        if row["coherence_npmi"] is not None:
+            row["coherence_npmi"]["error"] = _error(row["coherence_npmi"], mine)
         row["matches"] = matches(K, [c["seed"] for c in mine])
         row["stability"] = _mean_and_spread(row["matches"])
         rows.append(row)
@@ -33,6 +37,16 @@ def _mean_and_spread(values: list[float]) -> dict[str, float | None] | None:
         return None
     spread = statistics.stdev(values) if len(values) > 1 else None
     return {"mean": statistics.fmean(values), "spread": spread}
+
+
+def _error(coherence: dict[str, Any], cells: list[dict[str, Any]]) -> float | None:
+    """Return the standard error of a mean over topics and seeds: the larger of the two kinds."""
+    over_topics = [c["coherence_npmi_error"] for c in cells]
+    if None in over_topics:
+        return None
+    root = math.sqrt(len(cells))
+    spread = coherence["spread"] or 0.0
+    return max(math.sqrt(statistics.fmean(e**2 for e in over_topics)), spread) / root
 
 
 def best(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

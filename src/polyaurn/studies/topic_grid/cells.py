@@ -1,0 +1,259 @@
+"""The cells of a topic grid: a model is trained, scored and stored; several run side by side."""
+
+import math
+import statistics
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import nullcontext
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polyaurn.base.errors import CheckpointWarning, DeviceError
+from polyaurn.base.events import progress_to
+from polyaurn.base.threads import count_threads
+from polyaurn.base.version import __version__
+from polyaurn.chain.samplers import AUTO, THREAD_FREE, choose_sampler
+from polyaurn.chain.state import Info
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.model.model import TopicModel
+from polyaurn.studies.topic_grid.folder import BY_DOCUMENT, GridFolder
+from polyaurn.studies.topic_grid.setting import COMPLETION, make_scoring
+from polyaurn.training.memory import free_bytes, least_bytes
+
+TOPICS_AT_ONCE = 100  # scored for coherence, whose memory goes by the square of their words
+SPARE = 3  # times the least memory of a model that each has to have beside others
+
+Place = tuple[int, int]  # number of topics, seed
+Heard = Callable[[dict[str, Any]], Any] | None
+
+
+class Split(NamedTuple):
+    """Documents to train on, those held out, and those of them scored left to right."""
+
+    train: Corpus
+    test: Corpus
+    scored: Corpus
+
+
+def fill(
+    folder: GridFolder,
+    wanted: Sequence[Place],
+    split: Split,
+    options: dict[str, Any],
+    on_progress: Heard,
+) -> dict[Place, dict[str, Any]]:
+    """Compute the cells that are missing; return all."""
+    done = {place: cell for place in wanted if (cell := folder.cell(*place)) is not None}
+    left = [place for place in wanted if place not in done]
+    if not left:
+        return done
+    threads = count_threads(options["n_jobs"])
+    at_once = models_at_once(left, split.train, options)
+    if at_once > 1:  # else as asked for: samplers that are not thread-free depend on it
+        options = options | {"n_jobs": threads // at_once}
+    progress = Progress(on_progress, options["max_iter"], done, left, at_once)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # empty documents do no harm here
+        warnings.simplefilter("default", CheckpointWarning)
+
+        def compute(place: Place) -> dict[str, Any]:
+            return _compute(folder, place, split, options, progress)
+
+        done |= _side_by_side(compute, left, at_once, progress.stop)
+    return done
+
+
+def models_at_once(left: Sequence[Place], train: Corpus, options: dict[str, Any]) -> int:
+    """Return how many models are trained side by side, as far as threads and memory allow.
+
+    One on a GPU, and one where the chain depends on the number of threads.
+    """
+    sampler = options["sampler"]
+    if options["device"] != "cpu" or sampler not in (AUTO, *THREAD_FREE):
+        return 1
+    most = max(K for K, _ in left)
+    N, V, D = train.n_tokens, train.n_words, train.n_documents
+    chosen = choose_sampler(sampler, n_tokens=N, n_documents=D, n_topics=most, learns=True)
+    each = SPARE * least_bytes(N, V, most, chosen, n_documents=D)
+    threads = count_threads(options["n_jobs"])
+    return max(1, min(threads, len(left), free_bytes() // max(1, each)))
+
+
+def _side_by_side(
+    compute: Callable[[Place], Any], left: Sequence[Place], at_once: int, stop: threading.Event
+) -> dict[Place, Any]:
+    """Return what each place gives.
+
+    When one fails, or this thread is interrupted, the others end after their sweep.
+    """
+    if at_once == 1:
+        return {place: compute(place) for place in left}
+    with ThreadPoolExecutor(at_once) as pool:
+        futures = {pool.submit(compute, place): place for place in left}
+        try:
+            return {futures[future]: future.result() for future in as_completed(futures)}
+        except BaseException:
+            stop.set()
+            for future in futures:
+                future.cancel()
+            raise
+
+
+class Progress:
+    """Reports of the models at work, one at a time, with a guess of the time left for all."""
+
+    def __init__(
+        self, heard: Heard, sweeps: int, done: dict[Place, Any], left: Sequence[Place], at_once: int
+    ) -> None:
+        self.stop = threading.Event()
+        self._heard, self._sweeps, self.at_once = heard, sweeps, at_once
+        self._cells = len(done) + len(left)
+        self._number = {place: 1 + len(done) + i for i, place in enumerate(left)}
+        self._waiting = list(left)
+        self._running: dict[Place, tuple[float, float]] = {}
+        self._seconds: dict[int, list[float]] = {}
+        for (K, _), cell in done.items():
+            self._seconds.setdefault(K, []).append(cell["seconds"])
+        self._lock = threading.Lock()
+
+    def say(self, place: Place, step: str, sweep: int, spent: float) -> None:
+        """Report a step of a model; raise an interruption where all are asked to stop."""
+        if self.stop.is_set():
+            raise KeyboardInterrupt
+        with self._lock:
+            if place in self._waiting:
+                self._waiting.remove(place)
+            self._running[place] = (sweep / self._sweeps, spent)
+            if self._heard is None:
+                return
+            self._heard(
+                {"cell": self._number[place], "cells": self._cells, "topics": place[0],
+                 "seed": place[1], "step": step, "sweep": sweep, "sweeps": self._sweeps,
+                 "at_once": self.at_once, "seconds_left": self._seconds_left()}
+            )  # fmt: skip
+
+    def look(self, step: str, more: int, total: int | None) -> None:
+        """Raise an interruption where all are asked to stop."""
+        if self.stop.is_set():
+            raise KeyboardInterrupt
+
+    def finish(self, place: Place, seconds: float) -> None:
+        """Take note of a finished model."""
+        with self._lock:
+            self._running.pop(place, None)
+            self._seconds.setdefault(place[0], []).append(seconds)
+
+    def _seconds_left(self) -> float:
+        timed = {K: statistics.fmean(values) for K, values in self._seconds.items()}
+        running = [(K, *how_far) for (K, _), how_far in self._running.items()]
+        return seconds_left(running, timed, [K for K, _ in self._waiting], self.at_once)
+
+
+def seconds_left(
+    running: Sequence[tuple[int, float, float]],
+    timed: dict[int, float],
+    waiting: Sequence[int],
+    at_once: int = 1,
+) -> float:
+    """Guess the seconds until all cells are done.
+
+    Of each `running` cell, its number of topics, the share of its training that is done and the
+    seconds that took. Cells that are `waiting` take the time of finished ones (`timed`) with the
+    same number of topics, or of the nearest one, times the root of the quotient.
+    """
+    known = {K: spent / share for K, share, spent in running} | timed
+    rest = [max(0.0, known[K] - spent) for K, _, spent in running]
+    nearest = {k: min(known, key=lambda n: abs(math.log(n / k))) for k in waiting}
+    more = [known[nearest[k]] * math.sqrt(k / nearest[k]) for k in waiting]
+    return max([math.fsum(rest + more) / at_once, *rest])
+
+
+def _compute(
+    folder: GridFolder, place: Place, split: Split, options: dict[str, Any], progress: Progress
+) -> dict[str, Any]:
+    """Train, score and store the model of a cell."""
+    K, seed = place
+    model = _train(split.train, folder, place, progress, options)
+    model.save(folder.model(K, seed), force=True)
+    trained = float(model.trace[-1].get("seconds", 0.0))  # none without a model's timings
+    progress.say(place, "scoring", options["max_iter"], trained)
+    begin = perf_counter()
+    cell = {"topics": K, "seed": seed, "model": f"models/{folder.model(K, seed).name}"}
+    beside = progress.at_once > 1  # in a thread that no Ctrl-C reaches
+    with progress_to(progress.look) if beside else nullcontext():
+        cell |= _score(model, split, options)
+    seconds = trained + perf_counter() - begin
+    cell |= {"train_seconds": trained, "seconds": seconds, "version": __version__}
+    folder.keep(cell)
+    progress.finish(place, seconds)
+    return cell
+
+
+def _train(
+    train: Corpus, folder: GridFolder, place: Place, progress: Progress, options: dict[str, Any]
+) -> TopicModel:
+    """Train a model, or resume its training from the checkpoint in its folder."""
+    from polyaurn.estimator.lda import LDA
+
+    K, seed = place
+
+    def after_sweep(state: Any, info: Info) -> None:
+        progress.say(place, "training", info.sweep, info.seconds)
+
+    taken = ("max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "n_jobs", "device")
+    lda = LDA(
+        K, random_state=seed, checkpoint=folder.model(K, seed), resume=True, callbacks=after_sweep,
+        verbose=False, **{name: options[name] for name in taken},
+    )  # fmt: skip
+    try:
+        model: TopicModel = lda.fit(train).model_
+    except DeviceError as error:
+        raise DeviceError(
+            error.what,
+            "Models that are finished are kept, and so is the last checkpoint of this one; "
+            "repeat the call with device='cpu' (--device cpu) to resume.",
+        ) from error
+    return model
+
+
+def _score(model: TopicModel, split: Split, options: dict[str, Any]) -> dict[str, Any]:
+    """Measure a model; a measure that is not defined for it is None."""
+    from polyaurn.evaluate import coherence, diversity, document_completion, left_to_right
+
+    particles = options["particles"]
+    how: dict[str, Any] = {name: options[name] for name in ("random_state", "n_jobs")}
+    completion = held_out = document_completion(model, split.test, **how)
+    sampled = options["score"] != COMPLETION
+    if sampled:
+        held_out = left_to_right(model, split.scored, particles, **how)
+    listed = model.topics(10, order="frequency")
+    top = [topic for topic in listed if len(topic) > 1]
+    coherent = [
+        value
+        for i in range(0, len(top), TOPICS_AT_ONCE)
+        for value in coherence(top[i : i + TOPICS_AT_ONCE], split.train, "c_npmi").tolist()
+    ]
+    several = len(coherent) > 1
+    return {
+        "scoring": make_scoring(**options),
+        "held_out": held_out.per_token if held_out.tokens.sum() else None,
+        "held_out_error": held_out.per_token_error if sampled and particles > 1 else None,
+        "completion": completion.per_token if completion.tokens.sum() else None,
+        "coherence_npmi": statistics.fmean(coherent) if coherent else None,
+        "coherence_npmi_error": (
+            statistics.stdev(coherent) / math.sqrt(len(coherent)) if several else None
+        ),
+        "diversity": diversity(listed),
+        BY_DOCUMENT: held_out.log_likelihood.tolist(),
+    }  # fmt: skip
+
+
+def scored_tokens(split: Split, score: str) -> Any:
+    """Return how many tokens of each document were scored: all of them, or its second half."""
+    if score == COMPLETION:
+        return np.diff(split.test.doc_ptr) // 2
+    return np.diff(split.scored.doc_ptr)
