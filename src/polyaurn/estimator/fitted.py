@@ -124,12 +124,17 @@ class Trained(
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the model to a folder that `polyaurn.load` opens.
 
+        A folder that `save` itself wrote is replaced, so that a cell of a notebook can be run
+        again. It must hold nothing but what was written: a model of ``polyaurn train``, one
+        whose files were changed, and a run with checkpoints are replaced only with `force`, and
+        files that polyaurn did not write never are.
+
         Parameters
         ----------
         path : str or Path
             The folder.
         force : bool
-            Replace a model that is there.
+            Replace any model or run that is there.
 
         Returns
         -------
