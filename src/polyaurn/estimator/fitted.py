@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from polyaurn.chain.priors import topic_word_mass
+from polyaurn.corpus.tokenization import Tokenizer
 from polyaurn.estimator.inputs import documents_to_meet
+from polyaurn.estimator.loading import WEIGHT_SCALE, parameters_of, seed_of
 from polyaurn.model.model import TopicModel
+from polyaurn.model.storage import load
 from polyaurn.model.tables.mixin import Tables
 
 if TYPE_CHECKING:
@@ -28,6 +31,9 @@ class Trained(
 
     model_: TopicModel
     random_state_: int
+    n_iter_: int
+    n_features_in_: int
+    weight_scale_: float
     n_jobs: int | None
     device: str
 
@@ -142,6 +148,44 @@ class Trained(
             The folder.
         """
         return self._fitted().save(path, force=force)
+
+    @classmethod
+    def load(cls, path: str | Path, *, tokenizer: Tokenizer | None = None) -> Self:
+        """Return a trained estimator from a model folder.
+
+        Parameters
+        ----------
+        path : str or Path
+            As written by `save` or ``polyaurn train --out``.
+        tokenizer : callable, optional
+            The function that cut text into words in training, which is not saved.
+
+        Returns
+        -------
+        LDA
+            With the parameters of that training: `sampler` and `random_state` are those that
+            were used. The folder has neither the documents (``corpus_``) nor an earlier model
+            (`fixed_topics`), and of priors that were given as vectors and then learned, only what
+            was learned. Parameters that do not change the topics have their defaults.
+
+        Examples
+        --------
+        >>> import tempfile, polyaurn
+        >>> corpus = polyaurn.datasets.generate(n_documents=30, n_words=40, n_topics=3)
+        >>> lda = polyaurn.LDA(3, max_iter=20, verbose=False).fit(corpus)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = polyaurn.LDA.load(lda.save(f"{folder}/model"))
+        >>> again.n_components, again.topics() == lda.topics()
+        (3, True)
+        """
+        model = load(path, tokenizer=tokenizer)
+        found = cls(**parameters_of(model))
+        found.model_ = model
+        found.random_state_ = seed_of(model)
+        found.n_iter_ = int(model.parameters.get("sweeps", 0))
+        found.n_features_in_ = len(model.vocab)
+        found.weight_scale_ = float(model.parameters.get(WEIGHT_SCALE, 1.0))
+        return found
 
     @property
     def topic_word_counts_(self) -> sp.csr_matrix:
