@@ -23,7 +23,8 @@ def same(a, b):
     "given",
     [
         {"sampler": "partitioned"} | GIVEN,
-        {"sampler": "polya-urn", "seed_words": {1: ["w3", "w5"]}, "seed_strength": 9} | GIVEN | {"phi_refreshes": 2},
+        {"sampler": "polya-urn", "seed_words": {1: ["w3", "w5"]}, "seed_strength": 9} | GIVEN
+        | {"phi_refreshes": 2},
         {"sampler": "light", "mh_steps": 3, "n_jobs": 1} | GIVEN,
         {"sampler": "polya-urn"} | GIVEN | {"doc_topic_prior": np.array([0.1, 0.2, 0.3, 0.4]),
                                             "learn_priors_every": 0},

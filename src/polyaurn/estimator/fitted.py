@@ -15,10 +15,14 @@ from polyaurn.estimator.inputs import documents_to_meet
 from polyaurn.estimator.loading import WEIGHT_SCALE, parameters_of, seed_of
 from polyaurn.model.model import TopicModel
 from polyaurn.model.storage import load
+from polyaurn.model.summary import model_html
 from polyaurn.model.tables.mixin import Tables
+from polyaurn.training.progress import following
 
 if TYPE_CHECKING:
     from polyaurn.evaluate import HeldOut
+
+PATIENCE = 1.0  # seconds after which progress is shown
 
 
 class Trained(
@@ -36,6 +40,7 @@ class Trained(
     weight_scale_: float
     n_jobs: int | None
     device: str
+    verbose: bool
 
     def transform(self, X: Any, *, sparse: bool = False) -> Any:
         """Return the mixtures of topics of documents, the topics staying as they are.
@@ -57,14 +62,15 @@ class Trained(
         ndarray of float64 or CSR matrix, D by K
             See `TopicModel.transform`.
         """
-        model = self._fitted()
-        return model.transform(
-            documents_to_meet(self, X),
-            sparse=sparse,
-            random_state=self.random_state_,
-            n_jobs=self.n_jobs,
-            device=self.device,
-        )
+        self._fitted()
+        return self._mixtures(documents_to_meet(self, X), sparse=sparse)
+
+    def _mixtures(self, documents: Any, *, sparse: bool = False) -> Any:
+        with following("finding topics of documents", show=bool(self.verbose), after=PATIENCE):
+            return self._fitted().transform(
+                documents, sparse=sparse, random_state=self.random_state_, n_jobs=self.n_jobs,
+                device=self.device,
+            )  # fmt: skip
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the log likelihood of a held-out token, for model selection: higher is better.
@@ -109,13 +115,12 @@ class Trained(
         from polyaurn.evaluate import document_completion
 
         model = self._fitted()
-        held_out = document_completion(
-            model,
-            documents_to_meet(self, X),
-            random_state=self.random_state_,
-            n_jobs=self.n_jobs,
-            device=self.device,
-        )
+        documents = documents_to_meet(self, X)
+        with following("scoring", show=bool(self.verbose), after=PATIENCE):
+            held_out = document_completion(
+                model, documents, random_state=self.random_state_, n_jobs=self.n_jobs,
+                device=self.device,
+            )  # fmt: skip
         if not held_out.tokens.sum():
             raise InputError(
                 "The 'X' parameter must have a document of two tokens or more, one of which is "
@@ -224,6 +229,17 @@ class Trained(
         tags.input_tags.sparse = True
         tags.input_tags.string = True
         return tags
+
+    def _repr_html_inner(self) -> str:
+        """Return the topics of a trained estimator, and scikit-learn's diagram before."""
+        if self.__sklearn_is_fitted__():
+            return model_html(self.model_, repr(self).replace("\n", " "))
+        return str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """Return what a notebook shows."""
+        found: dict[str, str] = super()._repr_mimebundle_(**options)
+        return found | ({"text/html": self._repr_html_inner()} if "text/html" in found else {})
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in self.__dict__

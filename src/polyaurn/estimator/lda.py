@@ -119,7 +119,7 @@ class LDA(Trained):
         ``parameters["stopped_in"]``. On a GPU the state lies there until the next sweep changes it:
         `polyaurn.chain.state.on_host` copies it.
     verbose : bool
-        Show a live line on a terminal.
+        Show progress at a terminal and in notebooks, of `fit` at once, of others if they take long.
 
     Attributes
     ----------
@@ -326,15 +326,7 @@ class LDA(Trained):
         ndarray of float64, D by K
             The same as `transform` gives after `fit`; rows sum to one.
         """
-        model = self.fit(X).model_
-        return np.asarray(
-            model.transform(
-                self.corpus_,
-                random_state=self.random_state_,
-                n_jobs=self.n_jobs,
-                device=self.device,
-            )
-        )
+        return np.asarray(self.fit(X)._mixtures(self.corpus_))
 
     def sample_posterior(
         self,

@@ -39,7 +39,7 @@ def parameters_of(model: TopicModel) -> dict[str, Any]:
 
 def seed_of(model: TopicModel) -> int:
     """Return the seed of a model's training; 0 where it does not say."""
-    seed = model.parameters.get("seed")
+    seed: Any = model.parameters.get("seed")
     return int(seed) if is_whole(seed) else 0
 
 

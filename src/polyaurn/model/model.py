@@ -19,6 +19,7 @@ from polyaurn.model.data import AVERAGED, ModelData
 from polyaurn.model.folder import SAVE, save
 from polyaurn.model.inference import BURN_IN, KEPT, infer
 from polyaurn.model.leading_words import leading_words, topic_totals, words_by_topic
+from polyaurn.model.summary import model_html
 from polyaurn.model.tables.mixin import Tables
 
 
@@ -275,6 +276,9 @@ class TopicModel(ModelData, Tables["TopicModel"]):
             The folder.
         """
         return save(self, path, force=force, writer=SAVE)
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
 
 
 def fitted(model: Any) -> TopicModel:

@@ -18,6 +18,7 @@ from polyaurn.model.data import ModelData
 from polyaurn.model.distance import topic_distances
 from polyaurn.model.labels import KEY, given_labels
 from polyaurn.model.leading_words import leading_words_of
+from polyaurn.model.summary import hierarchy_html
 from polyaurn.model.tables.words import Columns
 
 METHODS = ("average", "complete", "single", "weighted", "ward")
@@ -59,6 +60,9 @@ class Hierarchy(NamedTuple):
         for step, (a, b) in enumerate(self.linkage[: K - n_topics, :2].astype(int).tolist()):
             clusters[K + step] = sorted(clusters.pop(a) + clusters.pop(b))
         return sorted(group for group in clusters.values() if len(group) > 1)
+
+    def _repr_html_(self) -> str:
+        return hierarchy_html(self.linkage, self.table)
 
 
 def hierarchy(model: ModelData, method: str, n_words: int) -> Hierarchy:
