@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from polyaurn.model.model import TopicModel
     from polyaurn.model.storage import load
     from polyaurn.model.topic_map import topic_map
+    from polyaurn.pages.inline import report
     from polyaurn.pages.report import write_report
     from polyaurn.studies.compare import compare
     from polyaurn.studies.topic_grid import topic_grid
@@ -42,6 +43,7 @@ _HOME = {
     "import_corpus": "polyaurn.corpus.conversion",
     "load": "polyaurn.model.storage",
     "read_corpus": "polyaurn.corpus.readers",
+    "report": "polyaurn.pages.inline",
     "sweeps": "polyaurn.training.sweeps",
     "topic_grid": "polyaurn.studies.topic_grid",
     "topic_map": "polyaurn.model.topic_map",
@@ -76,6 +78,7 @@ __all__ = [
     "plots",
     "posterior",
     "read_corpus",
+    "report",
     "sweeps",
     "topic_grid",
     "topic_map",

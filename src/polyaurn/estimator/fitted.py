@@ -21,6 +21,7 @@ from polyaurn.training.progress import following
 
 if TYPE_CHECKING:
     from polyaurn.evaluate import HeldOut
+    from polyaurn.pages.inline import Report
 
 PATIENCE = 1.0  # seconds after which progress is shown
 
@@ -153,6 +154,25 @@ class Trained(
             The folder.
         """
         return self._fitted().save(path, force=force)
+
+    def report(self, **options: Any) -> "Report":
+        """Return the page about the model, which a notebook shows below the cell.
+
+        Parameters
+        ----------
+        **options
+            Those of `polyaurn.report`: ``corpus``, ``dates``, ``title``, ``height`` and so on. The
+            documents are those of training where no corpus is given.
+
+        Returns
+        -------
+        Report
+            Save it with ``.save("report.html")``.
+        """
+        from polyaurn.pages.inline import report
+
+        self._fitted()
+        return report(self, **options)
 
     @classmethod
     def load(cls, path: str | Path, *, tokenizer: Tokenizer | None = None) -> Self:
