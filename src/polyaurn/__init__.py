@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from polyaurn.estimator.lda import LDA
     from polyaurn.evaluate import diagnostics as diagnostics
     from polyaurn.evaluate import posterior as posterior
+    from polyaurn.model.document_map import document_map
     from polyaurn.model.model import TopicModel
     from polyaurn.model.storage import load
     from polyaurn.model.topic_map import topic_map
@@ -40,6 +41,7 @@ _HOME = {
     "LDA": "polyaurn.estimator.lda",
     "TopicModel": "polyaurn.model.model",
     "compare": "polyaurn.studies.compare",
+    "document_map": "polyaurn.model.document_map",
     "import_corpus": "polyaurn.corpus.conversion",
     "load": "polyaurn.model.storage",
     "read_corpus": "polyaurn.corpus.readers",
@@ -71,6 +73,7 @@ __all__ = [
     "compare",
     "datasets",
     "diagnostics",
+    "document_map",
     "evaluate",
     "exchange",
     "import_corpus",

@@ -52,10 +52,9 @@ def document_map(model: Any) -> DocumentMap:
     Examples
     --------
     >>> import polyaurn
-    >>> from polyaurn.model.document_map import document_map
     >>> corpus = polyaurn.datasets.generate(n_documents=60, n_words=80, n_topics=4)
     >>> lda = polyaurn.LDA(4, max_iter=20, verbose=False).fit(corpus)
-    >>> document_map(lda).x.shape
+    >>> polyaurn.document_map(lda).x.shape
     (60,)
     """
     trained = fitted(model)

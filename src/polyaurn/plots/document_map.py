@@ -39,7 +39,7 @@ def plot_document_map(
     Returns
     -------
     matplotlib Axes
-        With the picture. Places are those of `polyaurn.model.document_map.document_map`.
+        With the picture. Places are those of `polyaurn.document_map`.
     """
     trained = fitted(model)
     need_documents(trained)

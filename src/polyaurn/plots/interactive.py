@@ -97,7 +97,7 @@ def plot_document_map(model: Any, classes: Any = None, *, most: int = DOCUMENTS)
     Returns
     -------
     plotly Figure
-        Places are those of `polyaurn.model.document_map.document_map`.
+        Places are those of `polyaurn.document_map`.
     """
     go = _plotly()
     trained = fitted(model)
