@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from polyaurn import LDA, InputError
+from polyaurn.cli.plots import _fonts
 from polyaurn.exchange.parts import topics_only
 from polyaurn.pages.report.data import gather
 
@@ -225,6 +226,11 @@ def test_the_command_draws_every_kind(run, saved, tmp_path):
             run("plot", "m", kind, "--out", f"p.{end}", "--force", *options)
             assert (tmp_path / f"p.{end}").read_bytes() == before
     assert not plt.get_fignums()
+
+
+def test_installed_fonts_stand_in_for_characters_that_the_first_lacks(monkeypatch):
+    monkeypatch.setattr("polyaurn.cli.plots.FONTS", ("No such font", "DejaVu Serif"))
+    assert _fonts() == [*matplotlib.rcParams["font.family"], "DejaVu Serif"]
 
 
 BAD_COMMANDS = [

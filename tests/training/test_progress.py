@@ -226,6 +226,17 @@ def test_a_notebook_shows_long_work_only_and_removes_the_bar(notebook, monkeypat
     assert len(notebook) == 2
 
 
+def test_a_terminal_shows_long_work_only(terminal, monkeypatch):
+    lda = LDA(2, max_iter=3, verbose=False).fit(TEXTS)
+    lda.verbose = True
+    shown = terminal(100)
+    lda.transform(TEXTS)
+    assert shown() == ""
+    monkeypatch.setattr("polyaurn.estimator.fitted.PATIENCE", 0.0)
+    lda.transform(TEXTS)
+    assert "finding topics of documents" in shown()
+
+
 def test_sampling_in_a_notebook_counts_the_sweeps_of_all_chains(notebook):
     LDA(2, max_iter=5).sample_posterior(TEXTS, chains=2, draws=3, thin=1)
     assert "sweep 16/16, " in texts_of(notebook[0])[-1]
