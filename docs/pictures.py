@@ -2,6 +2,7 @@
 
 python docs/pictures.py demo       topics of Python's documentation, and two training traces
 python docs/pictures.py algorithm  a sweep: counts, the two draws of Phi, and one token
+python docs/pictures.py plots      tree, similarity, classes and documents of 30 topics
 python docs/pictures.py compare    samplers on KOS, from benchmarks/results/compare-kos-50.json
 """
 
@@ -132,5 +133,35 @@ def demo() -> None:
     figure.savefig(HERE / "images" / "demo.png", dpi=110)
 
 
+def plots() -> None:
+    """Draw the pictures of the page on plots, each below 100 kB."""
+    from PIL import Image
+
+    from polyaurn.plots import (
+        plot_dendrogram,
+        plot_document_map,
+        plot_per_class,
+        plot_similarity,
+    )
+
+    corpus = polyaurn.datasets.python_docs()
+    model = polyaurn.LDA(30, max_iter=200).fit(corpus).model_
+    packages = [name.split(".")[0] for name in corpus.doc_names]
+    drawn = {
+        "dendrogram": plot_dendrogram(model),
+        "similarity": plot_similarity(model),
+        "classes": plot_per_class(model, packages, most=8),
+        "document_map": plot_document_map(model, packages),
+    }
+    for name, ax in drawn.items():
+        file = HERE / "images" / f"{name}.png"
+        ax.figure.savefig(file, dpi=80)
+        with Image.open(file) as picture:
+            small = picture.convert("RGB").quantize(
+                256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+            )
+        small.save(file, optimize=True)
+
+
 if __name__ == "__main__":
-    {"demo": demo, "algorithm": algorithm, "compare": compare}[sys.argv[1]]()
+    {"demo": demo, "algorithm": algorithm, "compare": compare, "plots": plots}[sys.argv[1]]()

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from polyaurn.estimator.lda import LDA
     from polyaurn.evaluate import diagnostics as diagnostics
     from polyaurn.evaluate import posterior as posterior
+    from polyaurn.model.document_map import document_map
     from polyaurn.model.model import TopicModel
     from polyaurn.model.storage import load
     from polyaurn.model.topic_map import topic_map
+    from polyaurn.pages.inline import report
     from polyaurn.pages.report import write_report
     from polyaurn.studies.compare import compare
     from polyaurn.studies.topic_grid import topic_grid
@@ -39,9 +41,11 @@ _HOME = {
     "LDA": "polyaurn.estimator.lda",
     "TopicModel": "polyaurn.model.model",
     "compare": "polyaurn.studies.compare",
+    "document_map": "polyaurn.model.document_map",
     "import_corpus": "polyaurn.corpus.conversion",
     "load": "polyaurn.model.storage",
     "read_corpus": "polyaurn.corpus.readers",
+    "report": "polyaurn.pages.inline",
     "sweeps": "polyaurn.training.sweeps",
     "topic_grid": "polyaurn.studies.topic_grid",
     "topic_map": "polyaurn.model.topic_map",
@@ -69,6 +73,7 @@ __all__ = [
     "compare",
     "datasets",
     "diagnostics",
+    "document_map",
     "evaluate",
     "exchange",
     "import_corpus",
@@ -76,6 +81,7 @@ __all__ = [
     "plots",
     "posterior",
     "read_corpus",
+    "report",
     "sweeps",
     "topic_grid",
     "topic_map",

@@ -319,3 +319,23 @@ def test_a_choice_knows_what_is_wanted(corpus):
     assert isinstance(every, Choice)
     assert make_choice(corpus, 3, None, [1], None).wants_phi
     assert not make_choice(corpus, 3, None, [1], [0]).wants_phi
+
+
+def test_sampling_leaves_a_trained_estimator_as_it_was(corpus, tmp_path):
+    """All but the draws, and byte for byte; also with documents of other words."""
+    lda = polyaurn.LDA(3, max_iter=20, random_state=5, verbose=False).fit(corpus)
+    before = dict(vars(lda))
+    lda.save(tmp_path / "before")
+    other = polyaurn.datasets.generate(n_documents=20, n_words=9, n_topics=2)
+    for X in (corpus, other, other.to_matrix().toarray()):
+        found = lda.sample_posterior(X, chains=2, draws=3, thin=1)
+        assert lda.posterior_ is found
+        assert vars(lda).keys() == {*before, "posterior_"}
+        assert all(vars(lda)[name] is before[name] for name in before)
+    lda.save(tmp_path / "after")
+    for path in (tmp_path / "before").iterdir():
+        assert path.read_bytes() == (tmp_path / "after" / path.name).read_bytes()
+    fresh = polyaurn.LDA(3, max_iter=20, random_state=5, verbose=False)
+    alone = fresh.sample_posterior(corpus, chains=2, draws=3, thin=1)
+    again = lda.sample_posterior(corpus, chains=2, draws=3, thin=1)
+    assert np.array_equal(alone.log_posterior, again.log_posterior)

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from polyaurn import LDA, InputError, load
+from polyaurn import LDA, InputError, load, write_report
 from polyaurn.base.errors import CheckpointWarning
 from polyaurn.files.names import CHECKPOINTS, CONFIG, HEADER
 from polyaurn.model.folder import save
@@ -174,3 +174,85 @@ def test_the_config_of_another_model_is_not_used(run, texts, tmp_path):
     code, _, err = run("infer", "m", texts, "--out", "old.csv")
     assert code == 0, err
     assert (tmp_path / "old.csv").read_bytes() == (tmp_path / "new.csv").read_bytes()
+
+
+def test_save_replaces_what_it_wrote_and_nothing_else(small, tmp_path):
+    """A cell of a notebook can be run again; files beside the model stay."""
+    first, second = lda().fit(small).model_, lda(random_state=1).fit(small).model_
+    first.save(tmp_path / "m")
+    put(tmp_path / "m", LEFT)
+    second.save(tmp_path / "m")
+    assert np.array_equal(load(tmp_path / "m").assignments, second.assignments)
+    still_there(tmp_path / "m", LEFT)
+    fresh = second.save(tmp_path / "n")
+    assert (fresh / HEADER).read_bytes() == (tmp_path / "m" / HEADER).read_bytes()
+
+
+def changed_words(folder):
+    (folder / "vocab.txt").write_bytes((folder / "vocab.txt").read_bytes().replace(b"w1\n", b"x\n"))
+
+
+def changed_writer(folder):
+    text = (folder / HEADER).read_text()
+    (folder / HEADER).write_text(text.replace('"sampler"', '"Sampler"'))
+
+
+NOT_OF_SAVE = {
+    "words were changed": changed_words,
+    "the header was changed": changed_writer,
+    "a config was added": lambda folder: (folder / CONFIG).write_text("topics = 3\n"),
+    "a run was begun": lambda folder: (folder / CHECKPOINTS).mkdir(),
+    "chains were begun": lambda folder: (folder / "chain-0000").mkdir(),
+    "the arrays are gone": lambda folder: (folder / "arrays.npz").unlink(),
+}
+
+
+@pytest.mark.parametrize("how", NOT_OF_SAVE)
+def test_what_save_wrote_is_not_replaced_after_a_change(small, tmp_path, how):
+    model = lda().fit(small).model_
+    folder = model.save(tmp_path / "m")
+    NOT_OF_SAVE[how](folder)
+    before = {p.name: p.is_dir() or p.read_bytes() for p in folder.iterdir()}
+    with pytest.raises(InputError, match="force=True"):
+        model.save(folder)
+    assert {p.name: p.is_dir() or p.read_bytes() for p in folder.iterdir()} == before
+
+
+def test_models_of_other_writers_are_replaced_only_with_force(run, texts, small, tmp_path):
+    model = lda().fit(small).model_
+    assert run("train", texts, "--out", "trained", "-k", 2, "--sweeps", 5, "-q")[0] == 0
+    save(model, tmp_path / "imported")
+    for name in ("trained", "imported"):
+        with pytest.raises(InputError, match="already holds a model"):
+            model.save(tmp_path / name)
+    model.save(tmp_path / "saved")
+    code, _, err = run("train", texts, "--out", "saved", "-k", 2, "--sweeps", 5)
+    assert (code, "already holds a model" in err) == (2, True)
+
+
+def test_write_report_replaces_its_own_pages_and_no_others(run, small, tmp_path):
+    model = lda().fit(small).model_
+    page = write_report(model, tmp_path / "r.html", title="First")
+    first = page.read_bytes()
+    write_report(model, page, title="Second")
+    second = page.read_bytes()
+    assert b"Second" in second
+    assert first != second
+    for content in (b"", b"mine", second + b"mine", second.replace(b"Second", b"Mine"), first[:-9]):
+        page.write_bytes(content)
+        with pytest.raises(InputError, match="is there already"):
+            write_report(model, page)
+        assert page.read_bytes() == content
+    model.save(tmp_path / "m")
+    assert run("report", "m", "--out", "c.html", "-q")[0] == 0
+    with pytest.raises(InputError, match="is there already"):
+        write_report(model, tmp_path / "c.html")
+
+
+def test_a_saved_model_that_was_labelled_is_not_replaced_unasked(run, small, tmp_path):
+    lda = LDA(3, max_iter=3, verbose=False).fit(small)
+    folder = lda.save(tmp_path / "model")
+    assert run("label", folder, "1=Space", "-q")[0] == 0
+    with pytest.raises(InputError, match="force"):
+        lda.save(folder)
+    assert load(folder).parameters["labels"] == [None, "Space", None]

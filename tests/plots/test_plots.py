@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from polyaurn import LDA, InputError
+from polyaurn.cli.plots import _fonts
 from polyaurn.exchange.parts import topics_only
 from polyaurn.pages.report.data import gather
 
@@ -209,10 +210,13 @@ def saved(model, tmp_path):
 def test_the_command_draws_every_kind(run, saved, tmp_path):
     (tmp_path / "dates.txt").write_text("2001-05-01\n\n2003\n" * 20)
     (tmp_path / "years.txt").write_text("2001\n2002\n2003\n" * 20)
+    (tmp_path / "classes.txt").write_text("a\nb\n\n" * 20)
     for kind, *options in (
         ("trace",), ("topics", "--topics", "1,3", "--words", 4), ("map",),
         ("documents", "--documents", "0,59"), ("over-time", "--dates", "dates.txt"),
-        ("over-time", "--dates", "years.txt", "-k", "2"),
+        ("over-time", "--dates", "years.txt", "-k", "2"), ("dendrogram",), ("similarity",),
+        ("document-map",), ("document-map", "--classes", "classes.txt"),
+        ("classes", "--classes", "classes.txt", "-k", "2,0"),
     ):  # fmt: skip
         for end, magic in (("png", b"\x89PNG"), ("svg", b"<?xml")):
             code, out, err = run("plot", "m", kind, "--out", f"p.{end}", "--force", *options)
@@ -224,15 +228,28 @@ def test_the_command_draws_every_kind(run, saved, tmp_path):
     assert not plt.get_fignums()
 
 
+def test_installed_fonts_stand_in_for_characters_that_the_first_lacks(monkeypatch):
+    monkeypatch.setattr("polyaurn.cli.plots.FONTS", ("No such font", "DejaVu Serif"))
+    assert _fonts() == [*matplotlib.rcParams["font.family"], "DejaVu Serif"]
+
+
 BAD_COMMANDS = [
-    (("pie", "--out", "p.png"), "must be trace, topics, map, documents or over-time. Got 'pie'"),
-    (("map", "--out", "p.gif"), "must end in .png or .svg"),
+    (
+        ("pie", "--out", "p.png"),
+        "must be trace, topics, map, dendrogram, similarity, documents, "
+        "document-map, classes or over-time. Got 'pie'",
+    ),
+    (("map", "--out", "p.gif"), "must end in .png, .svg or .html"),
+    (("dendrogram", "--out", "p.html"), "must end in .png or .svg"),
+    (("classes", "--out", "p.png"), "'--classes' option must be given for classes"),
+    (("map", "--out", "p.png", "--classes", "d.txt"), "is for classes and document-map"),
+    (("classes", "--out", "p.png", "--classes", "few.txt"), "60 documents"),
     (("map", "--out", "no/p.png"), "in a folder that exists"),
     (("map", "--out", "there.png"), "is there already"),
     (("topics", "--out", "p.png", "-k", "1,9"), "'--topics' option must be numbers of topics"),
     (("topics", "--out", "p.png", "-k", "all"), "Got 'all'"),
     (("topics", "--out", "p.png", "-n", 0), "'--words' option"),
-    (("map", "--out", "p.png", "-k", "1"), "'--topics' option is for topics, documents and"),
+    (("map", "--out", "p.png", "-k", "1"), "is for topics, documents, classes and over-time"),
     (("map", "--out", "p.png", "--dates", "d.txt"), "'--dates' option is for over-time"),
     (("over-time", "--out", "p.png"), "'--dates' option must be given"),
     (("over-time", "--out", "p.png", "--dates", "none.txt"), "'none.txt' cannot be read"),

@@ -3,6 +3,8 @@
 import gzip
 import io
 import re
+import sys
+import types
 
 import pytest
 from rich.console import Console
@@ -11,6 +13,7 @@ from polyaurn import LDA, Corpus, evaluate, read_corpus
 from polyaurn.base.events import progress_to
 from polyaurn.base.threads import Workers
 from polyaurn.cli import tables as cli_tables
+from polyaurn.training.notebook import Clock, _time, in_notebook
 from polyaurn.training.progress import bar, following, status, training_line
 
 TEXTS = ["cat dog cat", "star moon star"] * 10
@@ -157,3 +160,124 @@ def test_tasks_are_told_in_their_order():
             2**i for i in range(20)
         ]
     assert done == [(2, i) for i in range(20)]
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """Let this process be the kernel of a notebook; return what each display showed, in order."""
+    shown = []
+
+    class Handle:
+        def __init__(self, data):
+            self.states = [data]
+
+        def update(self, data, *, raw):
+            assert raw
+            self.states.append(data)
+
+    def display(data, *, raw, display_id):
+        assert raw
+        assert display_id
+        shown.append(Handle(data))
+        return shown[-1]
+
+    for module in ("progress", "notebook"):
+        monkeypatch.setattr(f"polyaurn.training.{module}.in_notebook", lambda: True)
+    monkeypatch.setattr("polyaurn.training.notebook.PAUSE", 0.0)
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    module = types.ModuleType("IPython.display")
+    module.display = display
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    return shown
+
+
+def texts_of(display):
+    return [state["text/plain"] for state in display.states]
+
+
+def test_a_notebook_has_one_display_that_moves_and_stays(notebook, capfd):
+    LDA(2, max_iter=12, evaluate_every=4).fit(TEXTS)
+    (line,) = notebook
+    last = line.states[-1]
+    sampler, sweep = last["text/plain"].split("\n")
+    assert sampler.startswith("Sampler 'partitioned', 12 sweeps")
+    assert re.fullmatch(
+        r"sweep 12/12, log posterior -\d\.\d{4} per token, \d+\.\d M tokens/s, in \d:\d\d", sweep
+    )
+    assert '<progress value="1.0000" max="1">' in last["text/html"]
+    assert any("left" in said for said in texts_of(line))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_notebook_shows_long_work_only_and_removes_the_bar(notebook, monkeypatch):
+    lda = LDA(2, max_iter=3, verbose=False).fit(TEXTS)
+    lda.verbose = True
+    lda.transform(TEXTS)
+    assert notebook == []
+    monkeypatch.setattr("polyaurn.estimator.fitted.PATIENCE", 0.0)
+    lda.transform(TEXTS)
+    (bars,) = notebook
+    assert "finding topics of documents 100%, left 0:00" in texts_of(bars)
+    assert texts_of(bars)[-1] == ""
+    lda.score(TEXTS)
+    assert len(notebook) == 2
+    lda.verbose = False
+    lda.transform(TEXTS)
+    assert len(notebook) == 2
+
+
+def test_a_terminal_shows_long_work_only(terminal, monkeypatch):
+    lda = LDA(2, max_iter=3, verbose=False).fit(TEXTS)
+    lda.verbose = True
+    shown = terminal(100)
+    lda.transform(TEXTS)
+    assert shown() == ""
+    monkeypatch.setattr("polyaurn.estimator.fitted.PATIENCE", 0.0)
+    lda.transform(TEXTS)
+    assert "finding topics of documents" in shown()
+
+
+def test_sampling_in_a_notebook_counts_the_sweeps_of_all_chains(notebook):
+    LDA(2, max_iter=5).sample_posterior(TEXTS, chains=2, draws=3, thin=1)
+    assert "sweep 16/16, " in texts_of(notebook[0])[-1]
+
+
+def test_a_notebook_shows_notes_and_messages_escaped(notebook):
+    with training_line(3, 10) as line:
+        line.compiling()
+        line.note("<b>bold</b>")
+    with status("reading <file>") as say:
+        say("reading another")
+    with bar("<counting>", 4) as advance:
+        advance(1)
+    assert "compiling kernels" in texts_of(notebook[0])[0]
+    assert "&lt;b&gt;" in notebook[0].states[-1]["text/html"]
+    assert texts_of(notebook[1]) == ["reading <file>", "reading another", ""]
+    assert "&lt;counting&gt; 25%" in notebook[2].states[0]["text/html"]
+
+
+def test_progress_that_somebody_follows_is_not_shown_again(notebook, monkeypatch):
+    monkeypatch.setattr("polyaurn.estimator.fitted.PATIENCE", 0.0)
+    lda = LDA(2, max_iter=3, verbose=False).fit(TEXTS)
+    lda.verbose, heard = True, []
+    with progress_to(lambda step, more, total: heard.append(step)):
+        lda.transform(TEXTS)
+    assert "finding topics of documents" in heard
+    assert notebook == []
+
+
+def test_times_are_short():
+    assert [_time(s) for s in (0.2, 59.6, 61, 3_725)] == ["0:00", "1:00", "1:01", "1:02:05"]
+    assert Clock(3).left(3, 9) == "-:--"
+
+
+def test_a_terminal_of_ipython_is_no_notebook(monkeypatch):
+    ipython = types.ModuleType("IPython")
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    for shell, expected in (
+        (None, False), (types.SimpleNamespace(), False), (types.SimpleNamespace(kernel=1), True),
+    ):  # fmt: skip
+        ipython.get_ipython = lambda shell=shell: shell
+        assert in_notebook() is expected
+    monkeypatch.delitem(sys.modules, "IPython")
+    assert not in_notebook()

@@ -48,6 +48,11 @@ def progress_to(handler: Handler) -> Iterator[None]:
         _handler.reset(token)
 
 
+def is_followed() -> bool:
+    """Return whether progress is reported to a handler."""
+    return _handler.get() is not None
+
+
 def report(step: str, more: int = 0, total: int | None = None) -> None:
     """Report that some more of a step is done, if there is a handler."""
     handler = _handler.get()

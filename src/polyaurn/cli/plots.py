@@ -11,7 +11,24 @@ from polyaurn.cli.checks import check_only_for, check_words
 from polyaurn.cli.options import Force, Json, ModelPath, Quiet
 from polyaurn.cli.steps import note, print_json
 
-KINDS = ("trace", "topics", "map", "documents", "over-time")
+KINDS = (
+    "trace", "topics", "map", "dendrogram", "similarity", "documents", "document-map", "classes",
+    "over-time",
+)  # fmt: skip
+OPTION_OF = {
+    "--topics": ("topics", "documents", "classes", "over-time"),
+    "--words": ("topics",),
+    "--documents": ("documents",),
+    "--dates": ("over-time",),
+    "--classes": ("classes", "document-map"),
+}
+INTERACTIVE = ("topics", "map", "document-map", "over-time")
+FONTS = (
+    "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans Devanagari", "Noto Sans Thai",
+    "Noto Sans Arabic", "Noto Sans Hebrew", "PingFang SC", "Hiragino Sans", "Thonburi",
+    "Microsoft YaHei", "Yu Gothic", "Nirmala UI", "Leelawadee UI", "WenQuanYi Zen Hei",
+    "Arial Unicode MS",
+)  # fmt: skip  # tried in this order for characters that the first font lacks
 
 
 def plot(
@@ -20,12 +37,21 @@ def plot(
         str,
         typer.Argument(
             help="trace (log posterior), topics (bars of words), map (topics on a plane), "
-            "documents (their mixtures) or over-time (shares of topics, with --dates).",
+            "dendrogram (which topics are alike, as a tree), similarity (the same as a heat map), "
+            "documents (their mixtures), document-map (documents on the map of topics), classes "
+            "(shares of topics, with --classes) or over-time (the same, with --dates).",
             show_default=False,
             autocompletion=lambda: list(KINDS),
         ),
     ],
-    out: Annotated[Path, typer.Option(help="NAME.png or NAME.svg.", show_default=False)],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="NAME.png or NAME.svg; NAME.html for an interactive page of topics, map, "
+            "document-map or over-time.",
+            show_default=False,
+        ),
+    ],
     topics: Annotated[
         str | None,
         typer.Option(
@@ -46,54 +72,75 @@ def plot(
             "document; an empty line leaves it out."
         ),
     ] = None,
+    classes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of classes and document-map: file with a class a line, one for each training "
+            "document; an empty line leaves it out."
+        ),
+    ] = None,
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Draw a picture of a model: trace, topics, map, documents or over-time.
+    """Draw a picture of a model: its trace, topics, documents, classes, or topics over time.
 
     Example: polyaurn plot model map --out map.png
+
+    Example: polyaurn plot model dendrogram --out tree.svg
+
+    Example: polyaurn plot model document-map --out documents.html
 
     Example: polyaurn plot model over-time --dates dates.txt --topics 3,7 --out time.svg
     """
     from polyaurn import plots
-    from polyaurn.files.atomic import check_new_file
+    from polyaurn.files.atomic import check_new_file, write_text
     from polyaurn.model.storage import load
+    from polyaurn.plots import interactive
     from polyaurn.plots.axes import check_matplotlib
     from polyaurn.training.progress import status
 
-    if kind not in KINDS:
-        raise InputError(
-            f"The picture must be {', '.join(KINDS[:-1])} or {KINDS[-1]}. Got {kind!r} instead."
-        )
-    numbered = kind in ("topics", "documents", "over-time")
-    check_only_for("--topics", topics is not None, "topics, documents and over-time", here=numbered)
-    check_only_for("--words", words is not None, "topics", here=kind == "topics")
-    check_only_for("--documents", documents is not None, "documents", here=kind == "documents")
-    check_only_for("--dates", dates is not None, "over-time", here=kind == "over-time")
-    if kind == "over-time" and dates is None:
-        raise InputError(
-            "The '--dates' option must be given for over-time; name a file with one date a line, "
-            "for each training document."
-        )
+    given = {"--topics": topics, "--words": words, "--documents": documents, "--dates": dates,
+             "--classes": classes}  # fmt: skip
+    _check_options(kind, given)
     check_words(8 if words is None else words)
-    check_new_file(out, force=force, what="'--out' option", suffixes=(".png", ".svg"))
-    check_matplotlib()
+    endings = (".png", ".svg", *((".html",) if kind in INTERACTIVE else ()))
+    check_new_file(out, force=force, what="'--out' option", suffixes=endings)
+    page = out.suffix == ".html"
+    if page:
+        interactive.check_plotly()
+    else:
+        check_matplotlib()
     chosen: list[Any] | None = None
     if topics is not None:
         chosen = [int(k) if k.isdecimal() else k for k in _listed(topics)]
     which = None if documents is None else _listed(documents)
     when = None if dates is None else _read_dates(dates)
+    which_class = None if classes is None else [line or None for line in _read_lines(classes)]
     loaded = load(model)
     draw: dict[str, Callable[[], Any]] = {
         "trace": lambda: plots.plot_trace(loaded),
         "topics": lambda: plots.plot_topics(loaded, chosen, words or 8),
         "map": lambda: plots.plot_map(loaded),
+        "dendrogram": lambda: plots.plot_dendrogram(loaded),
+        "similarity": lambda: plots.plot_similarity(loaded),
+        "document-map": lambda: plots.plot_document_map(loaded, which_class),
+        "classes": lambda: plots.plot_per_class(loaded, which_class, chosen),
         "documents": lambda: plots.plot_documents(loaded, which, chosen),
         "over-time": lambda: plots.plot_over_time(loaded, when, chosen),
     }
+    moving: dict[str, Callable[[], Any]] = {
+        "topics": lambda: interactive.plot_topics(loaded, chosen, words or 15),
+        "map": lambda: interactive.plot_map(loaded),
+        "document-map": lambda: interactive.plot_document_map(loaded, which_class),
+        "over-time": lambda: interactive.plot_over_time(loaded, when, chosen),
+    }
+    boxes = False
     with status(f"drawing {out.name}", show=not quiet):
-        boxes = _save(draw[kind], out)
+        if page:
+            write_text(out, interactive.page_of(moving[kind]()))
+        else:
+            boxes = _save(draw[kind], out)
     if boxes and not quiet:
         note(
             "Note: some characters are not in the font and are drawn as boxes; name another font "
@@ -103,6 +150,26 @@ def plot(
         print_json({"file": str(out), "kind": kind})
     elif not quiet:
         note(f"Written: {out}")
+
+
+def _check_options(kind: str, given: dict[str, Any]) -> None:
+    """Reject a kind that there is not, options of other kinds, and missing ones."""
+    if kind not in KINDS:
+        raise InputError(
+            f"The picture must be {', '.join(KINDS[:-1])} or {KINDS[-1]}. Got {kind!r} instead."
+        )
+    for option, kinds in OPTION_OF.items():
+        takers = " and ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
+        check_only_for(option, given[option] is not None, takers, here=kind in kinds)
+    for needs, option, what in (
+        ("classes", "--classes", "class"),
+        ("over-time", "--dates", "date"),
+    ):
+        if kind == needs and given[option] is None:
+            raise InputError(
+                f"The '{option}' option must be given for {needs}; name a file with one {what} a "
+                "line, for each training document."
+            )
 
 
 def _save(draw: Callable[[], Any], out: Path) -> bool:
@@ -118,10 +185,8 @@ def _save(draw: Callable[[], Any], out: Path) -> bool:
 
     kind = out.suffix[1:]
     metadata = {"Date": None} if kind == "svg" else {}
-    with (
-        warnings.catch_warnings(record=True) as said,
-        matplotlib.rc_context({"svg.hashsalt": "polyaurn"}),
-    ):
+    style = {"svg.hashsalt": "polyaurn", "font.family": _fonts()}
+    with warnings.catch_warnings(record=True) as said, matplotlib.rc_context(style):
         warnings.simplefilter("always", UserWarning)
         figure = draw().figure
         try:
@@ -132,6 +197,15 @@ def _save(draw: Callable[[], Any], out: Path) -> bool:
     return any("Glyph" in str(warning.message) for warning in said)
 
 
+def _fonts() -> list[str]:
+    """Return the user's font, and after it fonts that are installed, for characters it lacks."""
+    import matplotlib
+    from matplotlib.font_manager import fontManager
+
+    there = {font.name for font in fontManager.ttflist}
+    return [*matplotlib.rcParams["font.family"], *(name for name in FONTS if name in there)]
+
+
 def _listed(text: str) -> list[str]:
     """Return what stands between commas."""
     return [item.strip() for item in text.split(",") if item.strip()]
@@ -139,16 +213,9 @@ def _listed(text: str) -> list[str]:
 
 def _read_dates(path: Path) -> list[Any]:
     """Return a time for each line of a file: numbers, where all are, or dates."""
-    from polyaurn.files.reading import open_bytes
     from polyaurn.model.dates import as_moment
 
-    with open_bytes(path) as file:
-        try:
-            lines = [line.strip() for line in file.read().decode().splitlines()]
-        except UnicodeDecodeError:
-            raise InputError(
-                f"The file '{path}' must be UTF-8 text, one date a line. It is not; convert it."
-            ) from None
+    lines = _read_lines(path)
     try:
         return [float(line) if line else None for line in lines]
     except ValueError:
@@ -156,3 +223,17 @@ def _read_dates(path: Path) -> list[Any]:
             as_moment(line, f"on line {i} of '{path}'") if line else None
             for i, line in enumerate(lines, start=1)
         ]
+
+
+def _read_lines(path: Path) -> list[str]:
+    """Return the lines of a file, without spaces around them."""
+    from polyaurn.files.reading import open_bytes
+
+    with open_bytes(path) as file:
+        try:
+            return [line.strip() for line in file.read().decode().splitlines()]
+        except UnicodeDecodeError:
+            raise InputError(
+                f"The file '{path}' must be UTF-8 text, with a line for each document. It is not; "
+                "convert it."
+            ) from None

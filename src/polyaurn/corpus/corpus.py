@@ -25,12 +25,13 @@ from polyaurn.corpus.names import (
 )
 from polyaurn.corpus.patterns import WORDS
 from polyaurn.corpus.pruning import document_frequency, words_to_keep
+from polyaurn.corpus.summary import Shown
 from polyaurn.corpus.text import count_tokens, count_words, is_token_lists
 from polyaurn.corpus.tokenization import TOKEN_LISTS, Tokenization, Tokenizer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Corpus:
+class Corpus(Shown):
     """Documents as sequences of word numbers; immutable.
 
     Parameters

@@ -3,20 +3,28 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from polyaurn.chain.priors import topic_word_mass
+from polyaurn.corpus.tokenization import Tokenizer
 from polyaurn.estimator.inputs import documents_to_meet
+from polyaurn.estimator.loading import WEIGHT_SCALE, parameters_of, seed_of
 from polyaurn.model.leading_words import BY_RELEVANCE
 from polyaurn.model.model import TopicModel
+from polyaurn.model.storage import load
+from polyaurn.model.summary import model_html
 from polyaurn.model.tables.mixin import Tables
+from polyaurn.training.progress import following
 
 if TYPE_CHECKING:
     from polyaurn.evaluate import HeldOut
+    from polyaurn.pages.inline import Report
+
+PATIENCE = 1.0  # seconds after which progress is shown
 
 
 class Trained(
@@ -29,8 +37,12 @@ class Trained(
 
     model_: TopicModel
     random_state_: int
+    n_iter_: int
+    n_features_in_: int
+    weight_scale_: float
     n_jobs: int | None
     device: str
+    verbose: bool
 
     def transform(self, X: Any, *, sparse: bool = False) -> Any:
         """Return the mixtures of topics of documents, the topics staying as they are.
@@ -52,14 +64,15 @@ class Trained(
         ndarray of float64 or CSR matrix, D by K
             See `TopicModel.transform`.
         """
-        model = self._fitted()
-        return model.transform(
-            documents_to_meet(self, X),
-            sparse=sparse,
-            random_state=self.random_state_,
-            n_jobs=self.n_jobs,
-            device=self.device,
-        )
+        self._fitted()
+        return self._mixtures(documents_to_meet(self, X), sparse=sparse)
+
+    def _mixtures(self, documents: Any, *, sparse: bool = False) -> Any:
+        with following("finding topics of documents", show=bool(self.verbose), after=PATIENCE):
+            return self._fitted().transform(
+                documents, sparse=sparse, random_state=self.random_state_, n_jobs=self.n_jobs,
+                device=self.device,
+            )  # fmt: skip
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the log likelihood of a held-out token, for model selection: higher is better.
@@ -104,13 +117,12 @@ class Trained(
         from polyaurn.evaluate import document_completion
 
         model = self._fitted()
-        held_out = document_completion(
-            model,
-            documents_to_meet(self, X),
-            random_state=self.random_state_,
-            n_jobs=self.n_jobs,
-            device=self.device,
-        )
+        documents = documents_to_meet(self, X)
+        with following("scoring", show=bool(self.verbose), after=PATIENCE):
+            held_out = document_completion(
+                model, documents, random_state=self.random_state_, n_jobs=self.n_jobs,
+                device=self.device,
+            )  # fmt: skip
         if not held_out.tokens.sum():
             raise InputError(
                 "The 'X' parameter must have a document of two tokens or more, one of which is "
@@ -126,12 +138,17 @@ class Trained(
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the model to a folder that `polyaurn.load` opens.
 
+        A folder that `save` itself wrote is replaced, so that a cell of a notebook can be run
+        again. It must hold nothing but what was written: a model of ``polyaurn train``, one
+        whose files were changed, and a run with checkpoints are replaced only with `force`, and
+        files that polyaurn did not write never are.
+
         Parameters
         ----------
         path : str or Path
             The folder.
         force : bool
-            Replace a model that is there.
+            Replace any model or run that is there.
 
         Returns
         -------
@@ -139,6 +156,63 @@ class Trained(
             The folder.
         """
         return self._fitted().save(path, force=force)
+
+    def report(self, **options: Any) -> "Report":
+        """Return the page about the model, which a notebook shows below the cell.
+
+        Parameters
+        ----------
+        **options
+            Those of `polyaurn.report`: ``corpus``, ``dates``, ``title``, ``height`` and so on. The
+            documents are those of training where no corpus is given.
+
+        Returns
+        -------
+        Report
+            Save it with ``.save("report.html")``.
+        """
+        from polyaurn.pages.inline import report
+
+        self._fitted()
+        return report(self, **options)
+
+    @classmethod
+    def load(cls, path: str | Path, *, tokenizer: Tokenizer | None = None) -> Self:
+        """Return a trained estimator from a model folder.
+
+        Parameters
+        ----------
+        path : str or Path
+            As written by `save` or ``polyaurn train --out``.
+        tokenizer : callable, optional
+            The function that cut text into words in training, which is not saved.
+
+        Returns
+        -------
+        LDA
+            With the parameters of that training: `sampler` and `random_state` are those that
+            were used. The folder has neither the documents (``corpus_``) nor an earlier model
+            (`fixed_topics`), and of priors that were given as vectors and then learned, only what
+            was learned. Parameters that do not change the topics have their defaults.
+
+        Examples
+        --------
+        >>> import tempfile, polyaurn
+        >>> corpus = polyaurn.datasets.generate(n_documents=30, n_words=40, n_topics=3)
+        >>> lda = polyaurn.LDA(3, max_iter=20, verbose=False).fit(corpus)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = polyaurn.LDA.load(lda.save(f"{folder}/model"))
+        >>> again.n_components, again.topics() == lda.topics()
+        (3, True)
+        """
+        model = load(path, tokenizer=tokenizer)
+        found = cls(**parameters_of(model))
+        found.model_ = model
+        found.random_state_ = seed_of(model)
+        found.n_iter_ = int(model.parameters.get("sweeps", 0))
+        found.n_features_in_ = len(model.vocab)
+        found.weight_scale_ = float(model.parameters.get(WEIGHT_SCALE, 1.0))
+        return found
 
     @property
     def topic_word_counts_(self) -> sp.csr_matrix:
@@ -177,6 +251,17 @@ class Trained(
         tags.input_tags.sparse = True
         tags.input_tags.string = True
         return tags
+
+    def _repr_html_inner(self) -> str:
+        """Return the topics of a trained estimator, and scikit-learn's diagram before."""
+        if self.__sklearn_is_fitted__():
+            return model_html(self.model_, repr(self).replace("\n", " "))
+        return str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """Return what a notebook shows."""
+        found: dict[str, str] = super()._repr_mimebundle_(**options)
+        return found | ({"text/html": self._repr_html_inner()} if "text/html" in found else {})
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in self.__dict__

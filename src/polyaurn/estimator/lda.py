@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from copy import copy
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -18,6 +19,7 @@ from polyaurn.chain.schedule import FULL, note_of_unfinished_start
 from polyaurn.chain.state import Info, State, halt_of, on_host
 from polyaurn.estimator.fitted import Trained
 from polyaurn.estimator.inputs import documents_to_train
+from polyaurn.estimator.loading import WEIGHT_SCALE
 from polyaurn.model.model import TopicModel
 from polyaurn.training.averages import Average
 from polyaurn.training.folder import RunFolder, open_folder
@@ -117,7 +119,7 @@ class LDA(Trained):
         ``parameters["stopped_in"]``. On a GPU the state lies there until the next sweep changes it:
         `polyaurn.chain.state.on_host` copies it.
     verbose : bool
-        Show a live line on a terminal.
+        Show progress at a terminal and in notebooks, of `fit` at once, of others if they take long.
 
     Attributes
     ----------
@@ -324,15 +326,7 @@ class LDA(Trained):
         ndarray of float64, D by K
             The same as `transform` gives after `fit`; rows sum to one.
         """
-        model = self.fit(X).model_
-        return np.asarray(
-            model.transform(
-                self.corpus_,
-                random_state=self.random_state_,
-                n_jobs=self.n_jobs,
-                device=self.device,
-            )
-        )
+        return np.asarray(self.fit(X)._mixtures(self.corpus_))
 
     def sample_posterior(
         self,
@@ -350,9 +344,10 @@ class LDA(Trained):
 
         Chains differ by their seeds, `random_state` for the first and numbers derived from it for
         the others, and run one after another. Topics of later chains are given the numbers of the
-        first chain's that they match best. The estimator is trained afterwards: its model is the
-        first chain's last state. When interrupted (Ctrl-C), draws so far are in ``posterior_``.
-        Callbacks are not called.
+        first chain's that they match best. A trained estimator keeps its model, and all else but
+        ``posterior_``; one that was not is trained afterwards: its model is the first chain's last
+        state. When interrupted (Ctrl-C), draws so far are in ``posterior_``. Callbacks are not
+        called.
 
         With `checkpoint`, each chain and its draws are kept in a folder of their own inside, and
         `resume` continues there, to the same bytes in every result; finished chains are not run
@@ -400,8 +395,9 @@ class LDA(Trained):
 
         for name, value in {"chains": chains, "draws": draws, "thin": thin}.items():
             check_whole(value, name)
+        trained = self.__sklearn_is_fitted__()
         with self._as_before_on_failure():
-            corpus = documents_to_train(self, X)
+            corpus = documents_to_train(copy(self) if trained else self, X)
             run = make_run(self, corpus)
             settings = run.settings
             check_memory(run)
@@ -432,7 +428,7 @@ class LDA(Trained):
                     remedy = f"{again} with device='cpu'{so_far}."
                     raise DeviceError(error.what, remedy) from error
                 finally:
-                    if last:
+                    if last and not trained:
                         self._keep(last[0].run, last[0].state, last[0].trace)
                     if kept:
                         self.posterior_ = gather(corpus, kept, choice, law)
@@ -449,6 +445,8 @@ class LDA(Trained):
         here = _gathered(run, state, n_jobs=self.n_jobs)
         phase = trace[-1]["phase"] if trace else FULL
         facts = run.facts | ({} if phase == FULL else {"stopped_in": phase})
+        if self.weight_scale_ != 1.0:
+            facts |= {WEIGHT_SCALE: self.weight_scale_}
         here = give_all_topics(corpus, here, sampler, run.seed, self.n_jobs)
         self.__dict__.pop("posterior_", None)  # of an earlier training
         self.corpus_ = corpus

@@ -80,6 +80,12 @@ def holds_model(folder: Path) -> bool:
     return any(holds_arrays(folder / name, arrays) for name in both_names([ARRAYS]))
 
 
+def holds_run(folder: Path) -> bool:
+    """Return whether a folder holds checkpoints or chains, of ours or named as ours are."""
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    return any(name == CHECKPOINTS or CHAIN.fullmatch(name) for name in names)
+
+
 def remove_strays(folder: Path) -> None:
     """Remove what writers left that were killed: incomplete files, and those of no header."""
     used = names_in(folder / HEADER, FORMAT)

@@ -41,12 +41,20 @@ from polyaurn.files.sealed import (
     unseal,
     write_flushed,
 )
-from polyaurn.model.contents import FORMAT, WRITING, check_contents, check_foreign, remove_strays
+from polyaurn.model.contents import (
+    FORMAT,
+    WRITING,
+    check_contents,
+    check_foreign,
+    holds_run,
+    remove_strays,
+)
 from polyaurn.model.data import ModelData
 from polyaurn.model.labels import OF_LABELS
 
 FORMAT_VERSION = 2
 M = TypeVar("M", bound=ModelData)
+WRITER, SAVE = "written_by", "save"  # in the header: the writer, and `TopicModel.save` among them
 _CORPUS = "# corpus "  # before the fingerprint in a config.toml, which says whose it is
 TIMED = ("seconds", "phi_seconds", "z_seconds", "tokens_per_second")  # of a record in the trace
 
@@ -75,25 +83,51 @@ def check_target(path: str | Path, *, force: bool = False, name: str = "path") -
     return target
 
 
-def save(model: ModelData, path: str | Path, *, force: bool = False) -> Path:
-    """Write a model folder, its header last; with `force`, replace a model or checkpoints there."""
-    target = check_target(path, force=force)
+def save(
+    model: ModelData, path: str | Path, *, force: bool = False, writer: str | None = None
+) -> Path:
+    """Write a model folder, its header last; with `force`, replace a model or checkpoints there.
+
+    A `writer` is named in the header, and replaces what it wrote itself without `force`
+    (`written_by`).
+    """
+    again = writer is not None and written_by(path, writer)
+    target = check_target(path, force=force or again)
     with locked(target):
-        write_model(model, target)
+        write_model(model, target, writer=writer)
         remove_checkpoints(target)
     return target
 
 
-def write_model(model: ModelData, folder: Path, config: str | None = None) -> None:
+def written_by(path: str | Path, writer: str) -> bool:
+    """Return whether a folder holds a whole model of this writer, and no run.
+
+    Its header must name the writer, and the checksums of the header and of all files must be right:
+    a model that was changed, trained at the command line or copied over another is not the
+    writer's.
+    """
+    folder = check_path(path, "path").absolute()
+    if (folder / CONFIG).exists() or holds_run(folder):
+        return False
+    try:
+        header = unseal(folder, HEADER, FORMAT, FORMAT_VERSION, first_sealed=2)
+    except (Damaged, InputError):
+        return False
+    return header.get(WRITER) == writer
+
+
+def write_model(
+    model: ModelData, folder: Path, config: str | None = None, writer: str | None = None
+) -> None:
     """Write a model into a folder that the caller has locked, replacing an earlier one.
 
     `config` is the text of its ``config.toml``; that of an earlier model is removed in any case,
-    once the new model is there.
+    once the new model is there. `writer` is named in the header.
     """
     check_foreign(folder)
     try:
         write_flushed(folder / WRITING, b"polyaurn\n")
-        _write_files(model, folder, config)
+        _write_files(model, folder, config, writer)
     finally:
         remove_strays(folder)
         (folder / WRITING).unlink(missing_ok=True)
@@ -119,6 +153,7 @@ def write_labels(model: ModelData, path: str | Path) -> None:
                 "another one; has it been replaced meanwhile? Label the model that is there now."
             )
         of_labels = {name: model.parameters[name] for name in OF_LABELS if name in model.parameters}
+        header.pop(WRITER, None)  # saving the model again must not drop labels unasked
         reseal(folder, HEADER, header | {"parameters": _without_labels(facts) | of_labels})
 
 
@@ -150,13 +185,13 @@ def _without_labels(facts: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if name not in OF_LABELS}
 
 
-def _write_files(model: ModelData, folder: Path, config: str | None) -> None:
+def _write_files(model: ModelData, folder: Path, config: str | None, writer: str | None) -> None:
     """Write the files of a model; nothing of an earlier one is gone before its header is."""
     new_config = temporary_name(folder / CONFIG)
     if config is not None:
         stamp = _CORPUS + str(model.parameters.get("corpus_sha256"))
         write_flushed(new_config, f"{config}{stamp}\n".encode())
-    sealed = _seal(model, folder)
+    sealed = _seal(model, folder, writer)
     if config is not None:
         new_config.replace(folder / CONFIG)
     else:
@@ -168,7 +203,7 @@ def _write_files(model: ModelData, folder: Path, config: str | None) -> None:
     replace_file(folder / TIMINGS, _lines([first, *lines]))
 
 
-def _seal(model: ModelData, folder: Path) -> dict[str, Any]:
+def _seal(model: ModelData, folder: Path, writer: str | None) -> dict[str, Any]:
     """Write the sealed files and their header; return the header."""
     numbered = isinstance(model.doc_names, Numbered)
     n = model.topic_word_counts
@@ -189,6 +224,8 @@ def _seal(model: ModelData, folder: Path) -> dict[str, Any]:
         "parameters": model.parameters,
         "numbered_documents": numbered,
     }
+    if writer is not None:
+        header[WRITER] = writer
     if model.tokenization is not None:
         header["tokenization"] = model.tokenization.to_json()
     if model.priors.pseudo is not None:

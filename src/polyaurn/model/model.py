@@ -16,7 +16,7 @@ from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import check_vocabulary, has_names
 from polyaurn.corpus.tokenization import Tokenizer, tokenization_for
 from polyaurn.model.data import AVERAGED, ModelData
-from polyaurn.model.folder import save
+from polyaurn.model.folder import SAVE, save
 from polyaurn.model.inference import BURN_IN, KEPT, infer
 from polyaurn.model.leading_words import (
     BY_RELEVANCE,
@@ -25,6 +25,7 @@ from polyaurn.model.leading_words import (
     topic_totals,
     words_by_topic,
 )
+from polyaurn.model.summary import model_html
 from polyaurn.model.tables.mixin import Tables
 
 
@@ -270,19 +271,27 @@ class TopicModel(ModelData, Tables["TopicModel"]):
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the model to a folder that `polyaurn.load` opens.
 
+        A folder that `save` itself wrote is replaced, so that a cell of a notebook can be run
+        again. It must hold nothing but what was written: a model of ``polyaurn train``, one
+        whose files were changed, and a run with checkpoints are replaced only with `force`, and
+        files that polyaurn did not write never are.
+
         Parameters
         ----------
         path : str or Path
             The folder.
         force : bool
-            Replace a model that is there.
+            Replace any model or run that is there.
 
         Returns
         -------
         Path
             The folder.
         """
-        return save(self, path, force=force)
+        return save(self, path, force=force, writer=SAVE)
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
 
 
 def fitted(model: Any) -> TopicModel:

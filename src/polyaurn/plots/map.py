@@ -71,7 +71,7 @@ def _label(ax: Any, model: Any, topics: I64, centre: Any, radius: Any, labelled:
     figure = ax.figure.figure
     figure.draw_without_rendering()
     scale = ax.transData.transform([(1, 0)])[0, 0] - ax.transData.transform([(0, 0)])[0, 0]
-    space = _Space(ax.get_window_extent(), ax.transData.transform(centre), radius * scale)
+    space = Space(ax.get_window_extent(), ax.transData.transform(centre), radius * scale)
     points = radius * scale * 72 / figure.dpi
     by_size = np.argsort(-model.topic_sizes[topics], kind="stable")
     for rank, i in enumerate(by_size[: max(NUMBERED, labelled)].tolist()):
@@ -92,7 +92,7 @@ def _label(ax: Any, model: Any, topics: I64, centre: Any, radius: Any, labelled:
             space.keep(text, circles=False)
 
 
-class _Space:
+class Space:
     """What is occupied in a picture, in pixels."""
 
     def __init__(self, frame: Any, centre: Any, radius: Any) -> None:

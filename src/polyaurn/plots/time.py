@@ -47,12 +47,8 @@ def plot_over_time(
     """
     trained = fitted(model)
     need_documents(trained)
-    when, there = _times(trained, timestamps)
     chosen = pick_topics(trained, topics, TOPICS)
-    middle, period = _periods(when, check_whole(periods, "periods"))
-    group = np.full(len(there), -1)
-    group[there] = period
-    share = share_in_groups(trained, group, len(middle), chosen).share
+    middle, share, when, lost = shares_over_time(trained, timestamps, chosen, periods)
     ax = new_axes(ax, 8.6, 4.4)
     for i, k in enumerate(chosen):
         ax.plot(
@@ -60,7 +56,6 @@ def plot_over_time(
             color=COLOURS[i % len(COLOURS)], marker=MARKS[i % len(MARKS)], markersize=4,
             linewidth=1.6, label=topic_label(trained, k),
         )  # fmt: skip
-    lost = len(there) - int(there.sum())
     ax.set(
         xlabel="time" + (f" ({lost:,} documents without one left out)" if lost else ""),
         ylabel="mean share of a document",
@@ -76,6 +71,18 @@ def plot_over_time(
     )  # fmt: skip
     _tick(ax, when)
     return ax
+
+
+def shares_over_time(
+    model: ModelData, timestamps: Any, topics: list[int], periods: int
+) -> tuple[Any, Any, Any, int]:
+    """Return the middles of periods, shares in each, all times, and how many are missing."""
+    when, there = _times(model, timestamps)
+    middle, period = _periods(when, check_whole(periods, "periods"))
+    group = np.full(len(there), -1)
+    group[there] = period
+    share = share_in_groups(model, group, len(middle), topics).share
+    return middle, share, when, len(there) - int(there.sum())
 
 
 def _times(model: ModelData, timestamps: Any) -> tuple[Any, Any]:

@@ -1,11 +1,16 @@
-"""A live line for long work: how far, how good, how fast, how long. Silent without a terminal."""
+"""A live line for long work: how far, how good, how fast, how long.
+
+At a terminal and in notebooks; silent elsewhere.
+"""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from time import monotonic
 from typing import Any, Protocol
 
-from polyaurn.base.events import BYTES, progress_to
+from polyaurn.base.events import BYTES, is_followed, progress_to
 from polyaurn.chain.state import Info
+from polyaurn.training.notebook import Display, NotebookBars, NotebookLine, in_notebook
 
 WIDE, NARROW = 100, 70  # columns of a terminal
 
@@ -69,7 +74,7 @@ class TrainingLine:
 
 @contextmanager
 def training_line(n_sweeps: int, n_tokens: int, *, show: bool = True) -> Iterator[Report]:
-    """Show a live line on standard error while training, if there is a terminal.
+    """Show a live line while training: in a notebook, or on standard error at a terminal.
 
     Parameters
     ----------
@@ -85,6 +90,9 @@ def training_line(n_sweeps: int, n_tokens: int, *, show: bool = True) -> Iterato
     Report
         Called with each sweep.
     """
+    if show and in_notebook():
+        yield NotebookLine(n_sweeps, n_tokens)
+        return
     console = _terminal(show)
     if console is None:
         yield Silence()
@@ -113,7 +121,7 @@ def training_line(n_sweeps: int, n_tokens: int, *, show: bool = True) -> Iterato
 
 @contextmanager
 def status(message: str, *, show: bool = True) -> Iterator[Any]:
-    """Show a spinner with a message on standard error, if there is a terminal.
+    """Show a message, with a spinner at a terminal, while something is done.
 
     Parameters
     ----------
@@ -127,6 +135,14 @@ def status(message: str, *, show: bool = True) -> Iterator[Any]:
     callable
         Call it with a new message.
     """
+    if show and in_notebook():
+        display = Display()
+        display.show(message)
+        try:
+            yield display.show
+        finally:
+            display.clear()
+        return
     console = _terminal(show)
     if console is None:
         yield lambda text: None
@@ -139,7 +155,7 @@ def status(message: str, *, show: bool = True) -> Iterator[Any]:
 def bar(
     message: str, total: int | None = None, *, show: bool = True
 ) -> Iterator[Callable[[int], None]]:
-    """Show a bar with the time left on standard error, if there is a terminal.
+    """Show a bar with the time left, in a notebook or at a terminal.
 
     Parameters
     ----------
@@ -161,8 +177,12 @@ def bar(
 
 
 @contextmanager
-def following(message: str, n_bytes: int | None = None, *, show: bool = True) -> Iterator[None]:
+def following(
+    message: str, n_bytes: int | None = None, *, show: bool = True, after: float = 0.0
+) -> Iterator[None]:
     """Show how far the work inside is, a bar for each step that it reports.
+
+    Where the progress is reported to somebody else already, nothing is shown.
 
     Parameters
     ----------
@@ -172,8 +192,23 @@ def following(message: str, n_bytes: int | None = None, *, show: bool = True) ->
         How much there is to read.
     show : bool
         False keeps silent in any case.
+    after : float
+        Seconds before anything is shown, so that short work shows nothing.
+
+    Examples
+    --------
+    >>> import polyaurn
+    >>> from polyaurn.training.progress import following
+    >>> corpus = polyaurn.datasets.generate(n_documents=50, n_words=40, n_topics=3)
+    >>> model = polyaurn.LDA(3, max_iter=5, verbose=False).fit(corpus).model_
+    >>> with following("scoring"):
+    ...     score = polyaurn.evaluate.left_to_right(model, corpus)
     """
-    with _bars(show) as bars:
+    if is_followed() or not (show and (in_notebook() or _terminal(show))):
+        yield
+        return
+    with ExitStack() as stack:
+        bars = _LateBars(lambda: stack.enter_context(_bars(show)), after)
         now = message
         bars.begin(message)
 
@@ -185,11 +220,34 @@ def following(message: str, n_bytes: int | None = None, *, show: bool = True) ->
                 bars.begin(message if reading else step, n_bytes if reading else total)
             bars.advance(more)
 
-        if bars.seen:
-            with progress_to(hear):
-                yield
-        else:
+        with progress_to(hear):
             yield
+
+
+class _LateBars:
+    """Bars that are there only once some time has gone by."""
+
+    def __init__(self, make: Callable[[], Any], after: float) -> None:
+        self._make, self._at = make, monotonic() + after
+        self._bars: Any = None
+        self._step: tuple[str, int | None] = ("", None)
+        self._done = 0
+
+    def begin(self, message: str, total: int | None = None) -> None:
+        self._step, self._done = (message, total), 0
+        if self._bars is None and monotonic() >= self._at:
+            self._bars = self._make()
+        if self._bars is not None:
+            self._bars.begin(*self._step)
+
+    def advance(self, more: int) -> None:
+        self._done += more
+        if self._bars is not None:
+            self._bars.advance(more)
+        elif monotonic() >= self._at:
+            self._bars = self._make()
+            self._bars.begin(*self._step)
+            self._bars.advance(self._done)
 
 
 class _Bars:
@@ -214,7 +272,14 @@ class _Bars:
 
 
 @contextmanager
-def _bars(show: bool) -> Iterator[_Bars]:
+def _bars(show: bool) -> Iterator[_Bars | NotebookBars]:
+    if show and in_notebook():
+        bars = NotebookBars()
+        try:
+            yield bars
+        finally:
+            bars.clear()
+        return
     console = _terminal(show)
     if console is None:
         yield _Bars(None)

@@ -268,7 +268,7 @@ class Settings:
     )  # fmt: skip
     resume: bool = setting(False, bool, "Resume from the newest checkpoint, if there is one.")
     callbacks: Any = setting(None, _callbacks, "Functions called after every sweep.")
-    verbose: bool = setting(True, bool, "Show a live line on a terminal.")
+    verbose: bool = setting(True, bool, "Show progress at a terminal and in notebooks.")
 
     def __post_init__(self) -> None:
         for name, known in SETTINGS.items():

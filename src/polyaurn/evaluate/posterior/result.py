@@ -14,6 +14,7 @@ from polyaurn.base.errors import InputError
 from polyaurn.chain.priors import pseudo_sizes
 from polyaurn.chain.state import Priors
 from polyaurn.evaluate.convergence import LEAST_DRAWS, ess_bulk, ess_tail, r_hat
+from polyaurn.evaluate.posterior.summary import posterior_html
 
 MATCHED = 0.6  # match quality from which a topic counts as the same in another chain
 
@@ -310,6 +311,9 @@ class Posterior:
             f"Posterior({len(self.chains)} chains of {self.n_draws:,} draws, "
             f"{self.match_quality.shape[1]:,} topics, {same:,} of them the same in all chains)"
         )
+
+    def _repr_html_(self) -> str:
+        return posterior_html(self)
 
     def _stack(self, name: str) -> Any:
         return np.stack([getattr(chain, name)[: self.n_draws] for chain in self.chains])

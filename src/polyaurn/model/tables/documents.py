@@ -25,7 +25,7 @@ def document_info(model: ModelData) -> Columns:
     check_documents(model, TOPICS_ONLY)
     length = document_lengths(model)
     total = length + model.priors.alpha.sum()
-    topic, mass = _leading(model)
+    topic, mass = leading_topics(model)
     empty = length == 0
     topic = np.where(empty, -1, topic)
     return {
@@ -44,7 +44,7 @@ def _mass(model: ModelData) -> F64:
     return np.asarray(m.data + model.priors.alpha[m.indices], dtype=np.float64)
 
 
-def _leading(model: ModelData) -> tuple[I64, F64]:
+def leading_topics(model: ModelData) -> tuple[I64, F64]:
     """Return the topic of largest m + alpha in each document, the first of equal ones."""
     m, alpha = model.doc_topic_counts, model.priors.alpha
     D = m.shape[0]

@@ -21,20 +21,25 @@ MOST_ROWS = 5_000_000
 
 def topics_per_class(model: ModelData, labels: Any, topics: Any) -> Columns:
     """Return the shares of topics in each class."""
+    group, distinct = classes_of(model, labels)
+    return _shares(model, group, "class", distinct, topics, "labels")
+
+
+def classes_of(model: ModelData, labels: Any, name: str = "labels") -> tuple[I64, list[Any]]:
+    """Return the class of each document by its place, -1 for none, and the classes in order."""
     check_documents(model, TOPICS_ONLY)
-    listed = check_value_per_document(model, labels, "labels")
+    listed = check_value_per_document(model, labels, name)
     try:
         distinct = list(dict.fromkeys(label for label in listed if not is_missing(label)))
     except (TypeError, ValueError):
         raise InputError(
-            "The 'labels' parameter must have a string or a number for each document. Got values "
+            f"The '{name}' parameter must have a string or a number for each document. Got values "
             "such as lists, which cannot name classes."
         ) from None
     with suppress(TypeError):  # labels of several types stay in the order of the documents
         distinct.sort()
     number = {label: g for g, label in enumerate(distinct)}
-    group = np.array([number.get(label, -1) for label in listed])
-    return _shares(model, group, "class", distinct, topics, "labels")
+    return np.array([number.get(label, -1) for label in listed], np.int64), distinct
 
 
 def topics_over_time(model: ModelData, timestamps: Any, bins: Any, topics: Any) -> Columns:

@@ -18,6 +18,7 @@ from polyaurn.model.data import ModelData
 from polyaurn.model.distance import topic_distances
 from polyaurn.model.labels import KEY, LONGEST, OF_LABELS, given_labels
 from polyaurn.model.leading_words import leading_words_of
+from polyaurn.model.summary import hierarchy_html
 from polyaurn.model.tables.words import Columns
 
 METHODS = ("average", "complete", "single", "weighted", "ward")
@@ -60,12 +61,12 @@ class Hierarchy(NamedTuple):
             clusters[K + step] = sorted(clusters.pop(a) + clusters.pop(b))
         return sorted(group for group in clusters.values() if len(group) > 1)
 
+    def _repr_html_(self) -> str:
+        return hierarchy_html(self.linkage, self.table)
+
 
 def hierarchy(model: ModelData, method: str, n_words: int) -> Hierarchy:
     """Return how topics merge, its table as columns."""
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
-
     check_whole(n_words, "n_words")
     check_one_of(method, "method", METHODS)
     if model.n_topics > MOST_TOPICS:
@@ -73,14 +74,22 @@ def hierarchy(model: ModelData, method: str, n_words: int) -> Hierarchy:
             f"The model must have at most {MOST_TOPICS:,} topics for 'hierarchy', which measures "
             f"all pairs. Got {model.n_topics:,}."
         )
-    links = np.empty((0, 4))
-    if model.n_topics > 1:
-        links = linkage(squareform(topic_distances(model.topic_word_mass), checks=False), method)
+    links = linkage_of(topic_distances(model.topic_word_mass), method)
     rows = list(_mergers(model, links, n_words))
     columns: Columns = {"step": np.arange(1, len(links) + 1), "distance": links[:, 2]}
     for name in ("left", "right", "tokens", "words"):
         columns[name] = [row[name] for row in rows]
     return Hierarchy(links, columns)
+
+
+def linkage_of(distance: F64, method: str = "average") -> F64:
+    """Return how topics at these distances merge, as scipy's `linkage`; a single one does not."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    if len(distance) < 2:
+        return np.empty((0, 4))
+    return np.asarray(linkage(squareform(distance, checks=False), method), np.float64)
 
 
 def _mergers(model: ModelData, links: F64, n_words: int) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.files.atomic import check_new_file, write_text
+from polyaurn.files.stamps import is_stamped, stamped
 from polyaurn.pages.report.data import gather
 
 SCRIPTS = (
@@ -31,6 +32,9 @@ def write_report(
 ) -> Path:
     """Write a page about a model: one HTML file that works offline.
 
+    A page that this function wrote, and nobody changed, is replaced, so that a cell of a notebook
+    can be run again.
+
     Parameters
     ----------
     model : TopicModel or LDA
@@ -45,7 +49,7 @@ def write_report(
     title : str
         The page's heading.
     force : bool
-        Replace a file that is there.
+        Replace any file that is there.
 
     Returns
     -------
@@ -62,8 +66,9 @@ def write_report(
     ...     page.name
     'report.html'
     """
+    force = force or (isinstance(out, str | Path) and is_stamped(Path(out)))
     target = check_new_file(out, force=force, what="'out' parameter", suffixes=(".html",))
-    write_text(target, render(gather(model, corpus, dates, title=title)))
+    write_text(target, stamped(render(gather(model, corpus, dates, title=title))))
     return target
 
 
