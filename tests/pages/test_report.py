@@ -77,7 +77,8 @@ def test_threads_of_libraries_do_not_matter():
 def test_nothing_is_loaded_from_elsewhere(trained, tmp_path):
     page = write_report(trained, tmp_path / "a.html", corpus=trained.corpus_).read_text()
     outside = re.findall(r"""(?:src|href|url|import|action)\s*[=(]\s*["']?([^"'\s>)]+)""", page)
-    assert set(outside) == {"data:,", "#main"}
+    made = "`data:image/svg+xml;charset=utf-8,${encodeURIComponent(text"  # a picture, as PNG
+    assert set(outside) == {"data:,", "#main", made}
     addresses = set(re.findall(r"https?://[^\s\"']+", page))
     assert addresses == {"http://www.w3.org/2000/svg"}
     assert "default-src 'none'" in page
@@ -158,16 +159,28 @@ def test_documents_show_each_token_once(trained):
 def test_a_draw_of_documents_is_said_to_be_one(monkeypatch):
     model, corpus = synthetic(6, 300, 50, 12)
     assert gather(model)["notes"]["documents"] == "All 300 documents are shown."
-    monkeypatch.setattr(documents, "MOST_DOCUMENTS", 40)
+    monkeypatch.setattr(documents, "MOST_DOCUMENTS", 80)
+    monkeypatch.setattr(documents, "LEAST_SAMPLE", 10)
     data = gather(model)
-    assert data["notes"]["documents"] == "40 of 300 documents are shown, drawn at random."
-    assert len(set(data["documents"]["number"])) == 40
+    assert data["notes"]["documents"] == (
+        "80 of 300 documents are shown: those that a topic explains best, and a random sample of "
+        "the others."
+    )
+    assert len(set(data["documents"]["number"])) == 80
     assert data["documents"]["number"] == sorted(data["documents"]["number"])
     assert max(data["documents"]["number"]) > 200
-    monkeypatch.setattr(documents, "MOST_PAIRS", 120)
+    best = {
+        d
+        for k in range(6)
+        for d in model.representative_documents(k, 8, as_frame=False)["number"].tolist()
+    }
+    assert best < set(data["documents"]["number"])
+    monkeypatch.setattr(documents, "MOST_PAIRS", 12 * len(best) + 240)
     fewer = gather(model, corpus)["documents"]["number"]
-    assert len(fewer) == 10
-    assert set(fewer) <= set(data["documents"]["number"])
+    assert len(fewer) == len(best) + 20
+    assert best < set(fewer) < set(data["documents"]["number"])
+    monkeypatch.setattr(documents, "MOST_PAIRS", 0)
+    assert len(gather(model, corpus)["documents"]["number"]) == len(best) + 10
 
 
 def test_long_documents_show_their_most_frequent_words(monkeypatch):
@@ -340,12 +353,14 @@ def test_report_on_the_command_line(run, texts, tmp_path):
     data = data_of((tmp_path / "r.html").read_text())
     assert data["title"] == "m"
     assert data["time"]["labels"] == ["2020-01", "2020-02"]
-    assert len(data["documents"]["bag"]) == 40
+    assert len(data["documents"]["snippet"]) == 40
+    assert data["packs"] == {"texts": 1, "trends": 1}
     code, _, err = run("report", "m", "--out", "r.html")
     assert code == 2
     assert "--force" in err
-    assert run("report", "m", "--out", "r.html", "--force", "-q")[0] == 0
-    assert data_of((tmp_path / "r.html").read_text())["documents"]["bag"] is None
+    first = (tmp_path / "r.html").read_text()
+    assert run("report", "m", "--dates", "dates.txt", "--out", "r.html", "--force", "-q")[0] == 0
+    assert (tmp_path / "r.html").read_text() == first
 
 
 def test_dates_from_a_column(run, tmp_path):
@@ -372,8 +387,8 @@ def test_names_from_a_column_that_training_did_not_have(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--date-column", "when"], "'--date-column' option is for reading a corpus"),
-        (["--min-count", 2], "'--min-count' option is for reading a corpus"),
+        (["--date-column", "when"], "is for tables, but"),
+        (["--class-column", "kind"], "'--class-column' option is for tables, but"),
         (["--corpus", "texts.txt", "--date-column", "x"], "is for tables, but 'texts.txt' was"),
         (["--dates", "none.txt"], "'none.txt' must hold a date on each line"),
         (["--dates", "texts.txt"], "file 'texts.txt', line 1: expected a date"),
@@ -399,7 +414,5 @@ def test_a_large_model_fits_on_a_page(tmp_path):
     data = data_of(path.read_text())
     shown = len(data["documents"]["number"])
     assert 1_000 < shown <= 2_000
-    assert (
-        data["notes"]["documents"] == f"{shown:,} of 100,000 documents are shown, drawn at random."
-    )
+    assert data["notes"]["documents"].startswith(f"{shown:,} of 100,000 documents are shown: ")
     assert len(data["topics"]["number"]) == 1000

@@ -211,7 +211,7 @@ def test_serve_tells_its_address(run, tmp_path, monkeypatch):
     assert (code, out[:17]) == (0, "http://127.0.0.1:")
     assert "/?token=" in out
     assert "Ctrl-C ends" in err
-    assert b'"bag":[[' in pages[0]
+    assert b'"snippet":["cat dog' in pages[0]
 
 
 def test_readers_who_go_away_are_passed_over(server, capsys):

@@ -88,6 +88,20 @@ def write_model(model: ModelData, folder: Path, config: str | None = None) -> No
         (folder / WRITING).unlink(missing_ok=True)
 
 
+def rewrite_model(model: ModelData, folder: Path) -> None:
+    """Write a changed model in place of the one in a folder that the caller has locked.
+
+    Its ``config.toml`` stays, since the corpus and the run are the same.
+    """
+    config = None
+    if config_of(model, folder).is_file():
+        text = (folder / CONFIG).read_bytes().decode()
+        config = "".join(
+            line for line in text.splitlines(keepends=True) if not line.startswith(_CORPUS)
+        )
+    write_model(model, folder, config)
+
+
 def _write_files(model: ModelData, folder: Path, config: str | None) -> None:
     """Write the files of a model; nothing of an earlier one is gone before its header is."""
     new_config = temporary_name(folder / CONFIG)

@@ -11,6 +11,8 @@ import numpy as np
 from polyaurn.base.arrays import F64, I64
 from polyaurn.model.data import ModelData
 
+RELEVANCE = 1.0  # lambda of the order in which words are listed where no other is asked for
+
 
 class Cells(NamedTuple):
     """The cells, topic by topic, in which counts or pseudo-counts are not zero."""

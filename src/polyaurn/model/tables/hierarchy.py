@@ -63,9 +63,6 @@ class Hierarchy(NamedTuple):
 
 def hierarchy(model: ModelData, method: str, n_words: int) -> Hierarchy:
     """Return how topics merge, its table as columns."""
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
-
     check_whole(n_words, "n_words")
     check_one_of(method, "method", METHODS)
     if model.n_topics > MOST_TOPICS:
@@ -73,14 +70,22 @@ def hierarchy(model: ModelData, method: str, n_words: int) -> Hierarchy:
             f"The model must have at most {MOST_TOPICS:,} topics for 'hierarchy', which measures "
             f"all pairs. Got {model.n_topics:,}."
         )
-    links = np.empty((0, 4))
-    if model.n_topics > 1:
-        links = linkage(squareform(topic_distances(model.topic_word_mass), checks=False), method)
+    links = tree_of(topic_distances(model.topic_word_mass), method)
     rows = list(_mergers(model, links, n_words))
     columns: Columns = {"step": np.arange(1, len(links) + 1), "distance": links[:, 2]}
     for name in ("left", "right", "tokens", "words"):
         columns[name] = [row[name] for row in rows]
     return Hierarchy(links, columns)
+
+
+def tree_of(distances: F64, method: str = "average") -> F64:
+    """Return how topics at these distances merge, as ``scipy.cluster.hierarchy.linkage`` does."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    if len(distances) < 2:
+        return np.empty((0, 4))
+    return np.asarray(linkage(squareform(distances, checks=False), method), dtype=np.float64)
 
 
 def _mergers(model: ModelData, links: F64, n_words: int) -> Iterator[dict[str, Any]]:
