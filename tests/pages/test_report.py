@@ -20,14 +20,9 @@ from polyaurn.pages.report.dates import over_time, parse_dates
 from polyaurn.pages.report.page import as_json, render
 from polyaurn.pages.report.training import judge, summarise_trace
 from polyaurn.pages.report.words import LAMBDAS, leading_at_any_lambda
+from support.pages import data_of, synthetic
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-
-
-def data_of(page):
-    """Return what a page holds, as its script reads it."""
-    text = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    return json.loads(text.group(1))
 
 
 def words_of(data, topic):
@@ -35,23 +30,6 @@ def words_of(data, topic):
     names = data["words"]["text"].split("\n")
     entries = zip(data["topics"]["words"][topic], data["topics"]["counts"][topic], strict=True)
     return {names[v]: n for v, n in entries}
-
-
-def synthetic(K, D, V, length, seed=0):
-    """Return a model with random topics, made without training, and its corpus."""
-    rng = np.random.default_rng(seed)
-    ptr = np.arange(D + 1, dtype=np.int64) * length
-    home = np.repeat(rng.integers(K, size=(D, 3)), length // 3, axis=1).ravel()
-    word = ((rng.zipf(1.3, D * length) + home * 7) % V).astype(np.int32)
-    corpus = Corpus(ptr, word, tuple(f"word{v}" for v in range(V)))
-    z = home.astype(np.uint16)
-    ones = np.ones(len(z), np.int32)
-    counts = sp.coo_matrix((ones, (home, corpus.word)), shape=(K, V)).tocsr()
-    model = TopicModel(
-        counts, doc_topic_matrix(ptr, z, K), z, corpus.vocab, Numbered(D),
-        Priors(np.full(K, 0.1), np.full(V, 0.01)),
-    )  # fmt: skip
-    return model, corpus
 
 
 def test_the_same_model_gives_the_same_bytes(trained, tmp_path):

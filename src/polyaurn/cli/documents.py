@@ -68,8 +68,8 @@ def find_source(
         if not path.exists():
             _reject_columns({"date_column": date_column, "class_column": class_column} | reading)
             return None, (
-                f"The corpus '{path}', which the model was trained on, is not there any more; "
-                "words and texts of documents are left out. Give its new place with --corpus."
+                f"The corpus '{path}', which the model was trained on, is not there any more, so "
+                "documents are shown without their words; give its new place with --corpus."
             )
         taken = {name: kept[name] for name in _OF_CORPUS if name in kept and name != "corpus"}
         plain = {name: READING[name][1] for name in taken}
@@ -106,11 +106,11 @@ def read_found_documents(model: "TopicModel", source: Source, *, quiet: bool) ->
 
     try:
         return check_belongs(model, read_documents(model, source, quiet=True))
-    except InputError as error:
+    except InputError:
         if not quiet:
             note(
-                f"Note: words and texts of documents are left out, since '{source.path}' is not "
-                f"what the model was trained on: {error} Give the right file with --corpus."
+                f"Note: The corpus '{source.path}' is not what the model was trained on any more, "
+                "so documents are shown without their words; give the right file with --corpus."
             )
         return None
 
@@ -135,12 +135,24 @@ def texts_at(source: Source, documents: "I64") -> list[str]:
     return [found.get(d, "") for d in documents.tolist()]
 
 
+def check_columns(path: Path, reading: dict[str, Any], **columns: str | None) -> None:
+    """Reject columns that a table does not have, before long work."""
+    for option, name in columns.items():
+        if name is not None:
+            next(_column(Source(path, reading, None, None), name, option), None)
+
+
 def column(source: Source, name: str, option: str) -> list[str]:
     """Return a column of the table that documents come from, a value for each."""
+    return list(_column(source, name, option))
+
+
+def _column(source: Source, name: str, option: str) -> Iterator[str]:
     from polyaurn.corpus.readers import TABLE_FORMATS
 
     if source.kind == "mallet" and name.isdigit():
-        return _column_of_mallet(source, int(name))
+        yield from _column_of_mallet(source, int(name))
+        return
     if source.kind not in TABLE_FORMATS:
         instead = " Give --dates, a file with a date a line." if option == "date_column" else ""
         raise InputError(
@@ -148,19 +160,19 @@ def column(source: Source, name: str, option: str) -> list[str]:
             f"read as {source.kind}.{instead}"
         )
     try:
-        rows = _stream(source, source.reading | {"name_column": name})
-        return [str(value) for value, _ in rows]
+        for value, _ in _stream(source, source.reading | {"name_column": name}):
+            yield str(value)
     except InputError as error:
         raise InputError(str(error).replace("name_column", option)) from None
 
 
-def _column_of_mallet(source: Source, number: int) -> list[str]:
-    """Return one of the columns before the text, 0 for names and 1 for labels."""
+def _column_of_mallet(source: Source, number: int) -> Iterator[str]:
+    """Yield one of the columns before the text, 0 for names and 1 for labels."""
     from polyaurn.corpus.text_files import decoded_lines
 
     lines = decoded_lines(source.path, source.reading["encoding"])
     rows = (line.split("\t" if line.count("\t") >= 2 else None, 2) for line in lines)
-    return [row[number] if number < len(row) else "" for row in rows]
+    yield from (row[number] if number < len(row) else "" for row in rows)
 
 
 def _stream(source: Source, reading: dict[str, Any]) -> Iterator[tuple[str | None, str]]:

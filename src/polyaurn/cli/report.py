@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyaurn.base.errors import InputError
-from polyaurn.cli.options import Json, ModelPath, Quiet, reads_corpus
+from polyaurn.cli.options import ClassColumn, DateColumn, Json, ModelPath, Quiet, reads_corpus
 from polyaurn.cli.steps import note, print_json
 
 if TYPE_CHECKING:
@@ -30,13 +30,6 @@ _Dates = Annotated[
         show_default=False,
     ),
 ]
-_DateColumn = Annotated[
-    str | None, typer.Option(help="The dates, as a column of the corpus' table.")
-]
-_ClassColumn = Annotated[
-    str | None,
-    typer.Option(help="A class of each document, as a column of the corpus' table."),
-]
 _Title = Annotated[str | None, typer.Option(help="Heading; the folder's name if not given.")]
 
 
@@ -46,8 +39,8 @@ def report(
     out: Annotated[Path, typer.Option(help="The page, NAME.html.")] = Path("report.html"),
     corpus: _Corpus = None,
     dates: _Dates = None,
-    date_column: _DateColumn = None,
-    class_column: _ClassColumn = None,
+    date_column: DateColumn = None,
+    class_column: ClassColumn = None,
     title: _Title = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the page.")] = False,
     json: Json = False,
@@ -82,8 +75,8 @@ def serve(
     port: Annotated[int, typer.Option(help="0 takes a free one.")] = 8765,
     corpus: _Corpus = None,
     dates: _Dates = None,
-    date_column: _DateColumn = None,
-    class_column: _ClassColumn = None,
+    date_column: DateColumn = None,
+    class_column: ClassColumn = None,
     title: _Title = None,
     quiet: Quiet = False,
     *,

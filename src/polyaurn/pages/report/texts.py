@@ -25,17 +25,17 @@ Texts = Sequence[str] | Callable[[I64], list[str]]  # all, or a function that re
 
 def texts_of(model: ModelData, texts: Texts, documents: I64) -> list[str]:
     """Return the texts of some documents, the long ones cut, in Unicode's composed form."""
-    found = (
-        texts(documents)
-        if callable(texts)
-        else [check_value_per_document(model, texts, "texts")[d] for d in documents.tolist()]
-    )
-    wrong = next((text for text in found if not isinstance(text, str)), None)
-    if wrong is not None:
-        raise InputError(
-            "The 'texts' parameter must have a string for each document. Got "
-            f"{type(wrong).__name__} instead; give the texts that the corpus was made of."
-        )
+    if callable(texts):
+        found = texts(documents)
+    else:
+        listed = check_value_per_document(model, texts, "texts")
+        found = [listed[d] for d in documents.tolist()]
+    for text in found:
+        if not isinstance(text, str):
+            raise InputError(
+                "The 'texts' parameter must have a string for each document. Got "
+                f"{type(text).__name__} instead; give the texts that the corpus was made of."
+            )
     return [_cut(unicodedata.normalize("NFC", text)) for text in found]
 
 
