@@ -56,7 +56,7 @@ def test_the_start_of_a_chain_does_not_count():
         trace_of(rising(12)),
         trace_of(rising(90), every=1),
         [{"sweep": 1, "phase": "full", "log_posterior": None}],
-        trace_of(rising(40)) + [{"sweep": 401, "phase": "anneal", "log_posterior": -1.0}],
+        [*trace_of(rising(40)), {"sweep": 401, "phase": "anneal", "log_posterior": -1.0}],
         trace_of([0.0] * 40),
     ],
 )

@@ -7,11 +7,9 @@ import re
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from polyaurn import LDA, Corpus, InputError, TopicModel, load, write_report
 from polyaurn.chain.state import Priors, doc_topic_matrix
-from polyaurn.corpus.names import Numbered
 from polyaurn.exchange.parts import topics_only
 from polyaurn.model.checks import count_topics
 from polyaurn.pages.report import documents

@@ -1,5 +1,6 @@
-"""What tests of the report read from a page."""
+"""What tests of the report share: what a page holds, a large model, requests to a server."""
 
+import http.client
 import json
 import re
 
@@ -32,3 +33,15 @@ def synthetic(K, D, V, length, seed=0):
         Priors(np.full(K, 0.1), np.full(V, 0.01)),
     )  # fmt: skip
     return model, corpus
+
+
+def ask(server, method="GET", path="/", body=None, *, query=None, **headers):
+    """Send a request, with the token unless another query is given; return what came."""
+    path += f"?token={server.token}" if query is None else query
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, path, body, given)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer.status, answer.headers, content

@@ -169,6 +169,9 @@ class _Handler(BaseHTTPRequestHandler):
                 server.model, server.page = changed, edits.page(changed).encode()
         except InputError as error:
             raise _Rejected(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+        except OSError as error:
+            why = f"The model cannot be written: {error.strerror or error}. It is as it was."
+            raise _Rejected(HTTPStatus.INSUFFICIENT_STORAGE, why) from None
         return {"topics": server.model.n_topics}
 
     def _check_sender(self) -> None:

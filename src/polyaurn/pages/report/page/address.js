@@ -17,7 +17,18 @@ function follow(inPlace = false) {
   try {
     history[inPlace ? "replaceState" : "pushState"](null, "", address);
   } catch {
-    following = false; // a frame without an address of its own
+    return; // a frame without an address of its own
+  }
+}
+
+// Do something that the address is not to follow step by step.
+function quietly(action) {
+  const before = following;
+  following = true;
+  try {
+    action();
+  } finally {
+    following = before;
   }
 }
 
@@ -56,17 +67,14 @@ function goTo(hash) {
   const tab = tabs.some((t) => t.getAttribute("aria-controls") === kind);
   const route = routes[kind] ?? (tab ? () => showTab(kind) : null);
   if (!route && hash) return; // as the link that skips to the content
-  following = true;
-  try {
+  quietly(() => {
     if (state.topic === null) chooseTopic(bySize[0], true);
     (route ?? routes.topic)(rest);
-  } finally {
-    following = false;
-  }
+  });
 }
 
 function startAddress() {
-  goTo(routes[parts(location.hash)[0]] || parts(location.hash)[0] ? location.hash : "");
-  if (state.topic === null) goTo("");
+  goTo(location.hash);
+  if (state.topic === null) goTo(""); // the address asks for nothing that is here
   addEventListener("popstate", () => goTo(location.hash));
 }

@@ -38,7 +38,7 @@ function showTab(id) {
     if (on) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
   shownTab = id;
-  onShow[id]?.();
+  quietly(() => onShow[id]?.());
   return true;
 }
 
