@@ -79,6 +79,14 @@ function scrollTo(node) {
   node.scrollIntoView({ block: "start", behavior: still() ? "auto" : "smooth" });
 }
 
+// The texts inside an element, with pauses between them.
+function spoken(node) {
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walker.nextNode()) found.push(walker.currentNode.textContent);
+  return found.join(", ");
+}
+
 // A list whose options are chosen by click, or by arrow keys while the list has the focus.
 function listbox(container, onChoose) {
   let options = [];
@@ -114,6 +122,7 @@ function listbox(container, onChoose) {
     nodes.forEach((node, i) => {
       node.id = `${container.id}-${i}`;
       node.setAttribute("role", "option");
+      node.setAttribute("aria-label", spoken(node)); // out of view, contents are not rendered
       node.setAttribute("aria-selected", "false");
     });
     container.replaceChildren(...nodes);
