@@ -65,9 +65,8 @@ def forecast_in_words(trace: list[dict[str, Any]]) -> str:
 
 
 def _rounded(sweeps: int) -> int:
-    """Return a number of one digit and zeros, not above this one."""
-    power = int(10 ** (len(str(sweeps)) - 1))
-    return int(sweeps // power * power)
+    """Return the nearest number of one digit and zeros."""
+    return round(sweeps, 1 - len(str(sweeps)))
 
 
 def _percent(share: float) -> str:
