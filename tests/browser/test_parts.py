@@ -44,7 +44,7 @@ def test_back_and_forward_lead_through_what_was_seen(opened):
     opened.find_elements(By.CSS_SELECTOR, "#document-list [role=option]")[7].click()
     assert address(opened) == "#document-7"
     get(opened, "#tab-similar").click()
-    assert address(opened) == "#similar"
+    assert address(opened) == "#tab-similar"
     get(opened, "#search").send_keys("common")
     wait_for(lambda: texts(opened, "#found .group"))
     words = [o for o in opened.find_elements(By.CSS_SELECTOR, "#found [role=option]")
@@ -52,7 +52,7 @@ def test_back_and_forward_lead_through_what_was_seen(opened):
     words[0].click()
     assert (heading(opened), address(opened)) == ("“common”", "#word-common")
     opened.back()
-    at(opened, "#similar")
+    at(opened, "#tab-similar")
     assert get(opened, "#similar").is_displayed()
     opened.back()
     at(opened, "#document-7")
@@ -81,10 +81,10 @@ def test_keys_leave_one_entry_in_the_history(opened):
 @pytest.mark.parametrize(
     ("hash", "shown"),
     [
-        ("#topic-4", "topics"), ("#document-8", "documents"), ("#documents", "documents"),
-        ("#time-2", "time"), ("#classes-3", "classes"), ("#similar", "similar"),
-        ("#training", "training"), ("#word-moon", "topics"), ("#word-nowhere", "topics"),
-        ("#document-999", "documents"), ("#try", "topics"), ("#%", "topics"),
+        ("#topic-4", "topics"), ("#document-8", "documents"), ("#tab-documents", "documents"),
+        ("#time-2", "time"), ("#classes-3", "classes"), ("#tab-similar", "similar"),
+        ("#tab-training", "training"), ("#word-moon", "topics"), ("#word-nowhere", "topics"),
+        ("#document-999", "documents"), ("#tab-try", "topics"), ("#%", "topics"),
         ("#word-%E0%A4", "topics"),
     ],
 )  # fmt: skip
@@ -93,6 +93,7 @@ def test_a_link_leads_to_its_part(browser, page, hash, shown):
     assert get(browser, f"#{shown}").is_displayed()
     assert browser.find_elements(By.CSS_SELECTOR, "[role=tab][aria-selected=true]")
     assert texts(browser, "#topic h2") != [""]
+    assert browser.execute_script("return scrollY") == 0
     assert browser.get_log("browser") == []
 
 
@@ -286,7 +287,7 @@ def test_a_file_has_nothing_to_edit(opened):
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
 def test_the_heat_map_fits(browser, page, size):
-    open_at(browser, f"{page}#similar", size)
+    open_at(browser, f"{page}#tab-similar", size)
     box = browser.execute_script(
         "return [...document.querySelectorAll('#heat text, #heat image')].map((n) => {"
         "const r = n.getBoundingClientRect(); return [r.left, r.right] })"

@@ -5,14 +5,14 @@ let shownTab = "topics";
 
 const byTab = {
   topics: () => (state.word === null ? `topic-${TOPICS.number[state.topic]}` : `word-${encodeURIComponent(WORDS[state.word])}`),
-  documents: () => (state.document === null ? "documents" : `document-${DOCUMENTS.number[state.document]}`),
+  documents: () => (state.document === null ? "tab-documents" : `document-${DOCUMENTS.number[state.document]}`),
   time: () => `time-${TOPICS.number[state.topic]}`,
   classes: () => `classes-${TOPICS.number[state.topic]}`,
 };
 
 // Steps by keys replace the entry of the history; a reader who holds an arrow key makes one.
 function follow(inPlace = false) {
-  const address = `#${(byTab[shownTab] ?? (() => shownTab))()}`;
+  const address = `#${(byTab[shownTab] ?? (() => `tab-${shownTab}`))()}`;
   if (following || location.hash === address) return;
   try {
     history[inPlace ? "replaceState" : "pushState"](null, "", address);
@@ -39,7 +39,7 @@ function parts(hash) {
 
 const routes = {
   topic: (rest) => showTab("topics") && chooseTopic(INDEX_OF.get(Number(rest)) ?? bySize[0], true),
-  topics: () => routes.topic(),
+  tab: (rest) => showTab(rest) || routes.topic(), // browsers scroll to the tab, so to the top
   word: (rest) => {
     const word = WORDS.indexOf(decoded(rest));
     routes.topic(state.topic === null ? undefined : TOPICS.number[state.topic]);
@@ -64,8 +64,7 @@ function decoded(text) {
 
 function goTo(hash) {
   const [kind, rest] = parts(hash);
-  const tab = tabs.some((t) => t.getAttribute("aria-controls") === kind);
-  const route = routes[kind] ?? (tab ? () => showTab(kind) : null);
+  const route = routes[kind];
   if (!route && hash) return; // as the link that skips to the content
   quietly(() => {
     if (state.topic === null) chooseTopic(bySize[0], true);

@@ -35,7 +35,7 @@ function showTab(id) {
     tab.setAttribute("aria-selected", on);
     tab.tabIndex = on ? 0 : -1;
     $(tab.getAttribute("aria-controls")).hidden = !on;
-    if (on) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (on) $("tabs").scrollLeft = tab.offsetLeft - 80; // on a phone not all fit
   }
   shownTab = id;
   quietly(() => onShow[id]?.());
