@@ -8,6 +8,7 @@ import pytest
 
 from polyaurn import LDA, write_report
 from polyaurn.exchange.parts import topics_only
+from polyaurn.model.leading_words import RELEVANCE
 from polyaurn.pages.report.data import gather
 from polyaurn.pages.report.page import render
 from polyaurn.pages.report.serve import Server
@@ -102,8 +103,9 @@ def test_the_slider_orders_words_by_relevance(opened, lda):
     p = (n[k] + model.priors.beta) / (n[k] + model.priors.beta).sum()
     lift = np.log(p / (n.sum(axis=0) / n.sum()))
     seen = []
-    for steps in (0, 4, 6):
-        get(opened, "#lambda").send_keys(Keys.ARROW_LEFT * steps)
+    assert float(get(opened, "#lambda").get_attribute("value")) == RELEVANCE
+    for keys in (Keys.END, Keys.ARROW_LEFT * 4, Keys.HOME):
+        get(opened, "#lambda").send_keys(keys)
         at = float(get(opened, "#lambda").get_attribute("value"))
         score = np.where(n[k] > 0, at * np.log(p) + (1 - at) * lift, -np.inf)
         order = np.argsort(-score.round(9), kind="stable")[: int((n[k] > 0).sum())]
