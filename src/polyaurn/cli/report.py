@@ -133,7 +133,7 @@ def _gather(
     quiet: bool,
 ) -> tuple["TopicModel", Callable[["TopicModel"], dict[str, Any]]]:
     """Return the model, and a function that says what the page of such a model shows."""
-    from polyaurn.cli import documents as of
+    from polyaurn.cli import sources as of
     from polyaurn.model.storage import load
     from polyaurn.pages.report.data import DATES, gather
     from polyaurn.pages.report.dates import read_dates

@@ -7,7 +7,7 @@ import typer
 
 from polyaurn.cli.checks import check_not_both, check_settings, check_trace, check_words
 from polyaurn.cli.config import Config, run_as_config
-from polyaurn.cli.documents import check_columns
+from polyaurn.cli.sources import check_columns
 from polyaurn.cli.options import (
     INTERRUPTED,
     ClassColumn,
