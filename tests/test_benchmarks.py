@@ -60,6 +60,13 @@ def test_spread_runs():
     assert "Welch's test: p = " in out
 
 
+def test_forecast_runs():
+    out = run("forecast.py", "--corpora", "tiny", "--topics", "3", "--annealed", "20",
+              "--sweeps", "500", "--lengths", "40", "240")  # fmt: skip
+    assert out.count("tiny, 3 topics, after 240 sweeps, 200 more") == 1
+    assert "of 1 forecasts within 0.25% of the log posterior" in out
+
+
 def test_sparse_dirichlet_runs():
     out = run("sparse_dirichlet.py", *TINY, "--topics", "4", "--sweeps", "6", "--seeds", "2",
               "--samplers", "polya-urn", "sparse-dirichlet:0.3")  # fmt: skip

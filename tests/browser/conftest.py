@@ -1,6 +1,7 @@
 """A report and a browser, which the tests of this folder share."""
 
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -41,11 +42,32 @@ def lda():
 
 
 @pytest.fixture(scope="session")
-def page(lda, tmp_path_factory):
+def options():
+    """Return dates and classes of the documents; one class is hostile."""
     dates = [f"{2000 + d // 8}" for d in range(80)]
+    return {"dates": dates, "classes": [("a", "b", HOSTILE)[d % 3] for d in range(80)]}
+
+
+@pytest.fixture(scope="session")
+def written(lda):
+    """Return a text for each document, with all of its words, the hostile one among them."""
+    corpus = lda.corpus_
+    rows = [corpus.word[a:b].tolist() for a, b in pairwise(corpus.doc_ptr.tolist())]
+    return ["The " + " and\nthe ".join(corpus.vocab[v] for v in row) + "." for row in rows]
+
+
+@pytest.fixture(scope="session")
+def page(lda, options, written, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(lda, path, corpus=lda.corpus_, dates=dates, title=HOSTILE)
+    write_report(lda, path, corpus=lda.corpus_, texts=written, title=HOSTILE, **options)
     return path.as_uri()
+
+
+@pytest.fixture(scope="session")
+def page_of_counts(lda, options, tmp_path_factory):
+    """Write a page without texts, where documents are bags of words."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    return write_report(lda, path, corpus=lda.corpus_, title=HOSTILE, **options).as_uri()
 
 
 @pytest.fixture(scope="session")

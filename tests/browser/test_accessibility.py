@@ -1,5 +1,7 @@
 """The report for everyone: by keyboard, in light and dark, without motion, on a phone."""
 
+from itertools import pairwise
+
 import pytest
 
 pytest.importorskip("selenium")
@@ -8,6 +10,9 @@ from selenium.webdriver.common.keys import Keys
 
 from support.browser import DESKTOP, PHONE, focused, get, heading, open_at, press, texts, wait_for
 
+TABS = ("topics", "documents", "time", "classes", "similar", "training")
+CONTROLS = ("button", "combobox", "listbox", "option", "slider", "searchbox", "textbox", "tab",
+            "image", "link", "group", "tabpanel", "article", "list", "dialog")  # fmt: skip
 WIDTH = "return Math.max(document.documentElement.scrollWidth, innerWidth)"
 
 
@@ -19,8 +24,7 @@ def test_the_page_is_used_by_keyboard(opened):
         ring = opened.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
         assert ring == "solid"
     assert order == [
-        "", "search", "theme", "tab-topics", "topic-order", "topic-list", "map",
-        order[7], order[8],
+        "", "search", "theme", "tab-topics", "topic-order", "", "topic-list", "", "",
     ]  # fmt: skip
     opened.execute_script("document.getElementById('topic-list').focus()")
     listed = texts(opened, "#topic-list b")
@@ -48,7 +52,7 @@ def test_the_page_is_used_by_keyboard(opened):
 
 
 def test_every_control_has_a_name(opened):
-    for tab in ("topics", "documents", "time", "training"):
+    for tab in TABS:
         get(opened, f"#tab-{tab}").click()
         nameless = opened.execute_script("""
             const all = "button, input, select, textarea, [role=listbox], svg[role=img]";
@@ -100,6 +104,103 @@ def test_text_has_contrast(browser, page, theme):
     assert min(ratios) >= 4.5
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("tab", TABS)
+def test_text_has_contrast_where_it_stands(browser, page, tab, theme):
+    """Each text on the page against the background it has, as painted, by WCAG's formula."""
+    open_at(browser, page, DESKTOP, prefers_color_scheme=theme)
+    get(browser, f"#tab-{tab}").click()
+    if tab == "time":
+        get(browser, "#trend-word").send_keys("moon")
+    if tab == "documents":
+        wait_for(lambda: get(browser, "#document .text").text)
+    low = browser.execute_script("""
+        const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+        const over = (colours) => {
+          context.clearRect(0, 0, 1, 1);
+          for (const colour of colours) { context.fillStyle = colour; context.fillRect(0, 0, 1, 1); }
+          const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map((c) => c / 255)
+            .map((c) => c <= 0.04 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+        };
+        const found = [];
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+          const node = walker.currentNode.parentElement;
+          const plain = !node.closest("svg, option, noscript, script, .skip");
+          if (!walker.currentNode.textContent.trim() || !plain || !node.checkVisibility()) continue;
+          const behind = [];
+          for (let up = node; up; up = up.parentElement) behind.unshift(getComputedStyle(up).backgroundColor);
+          const [a, b] = [over(behind), over([...behind, getComputedStyle(node).color])];
+          const ratio = Math.max(a, b) / Math.min(a, b);
+          if (ratio < 4.5) found.push([ratio, node.className, walker.currentNode.textContent]);
+        }
+        return found;""")  # noqa: E501
+    assert low == []
+
+
+@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_the_tree_of_a_screen_reader(browser, page, tab, size):
+    """What Chromium tells assistive technology: roles, names, states, and one tab panel."""
+    open_at(browser, page, size)
+    get(browser, f"#tab-{tab}").click()
+    if tab == "documents":
+        wait_for(lambda: get(browser, "#document .text").text)
+    nodes = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    seen = [
+        (n["role"]["value"], n.get("name", {}).get("value", "").strip(),
+         {p["name"]: p["value"].get("value") for p in n.get("properties", [])})
+        for n in nodes if not n["ignored"]
+    ]  # fmt: skip
+    roles = [role for role, _, _ in seen]
+    named = set(CONTROLS) - {"list"}
+    assert [entry for entry in seen if entry[0] in named and not entry[1]] == []
+    focusable = [entry for entry in seen if entry[2].get("focusable") and entry[0] != "main"]
+    assert [entry for entry in focusable if not entry[1] and entry[0] != "RootWebArea"] == []
+    assert {role for role, _, _ in focusable} <= {*CONTROLS, "RootWebArea", "tab"}
+    assert (roles.count("tablist"), roles.count("tab"), roles.count("tabpanel")) == (1, 6, 1)
+    selected = [name for role, name, state in seen if role == "tab" and state.get("selected")]
+    assert selected == [name for role, name, _ in seen if role == "tabpanel"]
+    levels = [state["level"] for role, _, state in seen if role == "heading"]
+    assert levels[0] == 1
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+    assert roles.count("main") == roles.count("banner") == 1
+
+
+def test_ids_are_unique_and_references_lead_somewhere(opened):
+    for tab in TABS:
+        get(opened, f"#tab-{tab}").click()
+        wrong = opened.execute_script("""
+            const ids = [...document.querySelectorAll("[id]")].map((n) => n.id);
+            const twice = ids.filter((id, i) => ids.indexOf(id) !== i);
+            const lost = [];
+            for (const name of ["for", "aria-controls", "aria-labelledby", "aria-describedby",
+                "aria-activedescendant", "list"])
+              for (const node of document.querySelectorAll(`[${name}]`))
+                if (!document.getElementById(node.getAttribute(name))) lost.push(node.outerHTML);
+            return [...twice, ...lost];""")
+        assert wrong == []
+
+
+def test_new_parts_are_reached_by_keyboard(opened):
+    for tab, wanted in (
+        ("time", {"trend-word", "time-order"}),
+        ("classes", {"classes-topic", "classes-order", "class"}),
+        ("documents", {"document-topic", "document-list"}),
+    ):
+        get(opened, f"#tab-{tab}").click()
+        reached = set()
+        for _ in range(16):
+            press(opened, Keys.TAB)
+            reached.add(focused(opened))
+        assert wanted <= reached
+    get(opened, "#tab-similar").click()
+    opened.execute_script("document.querySelector('#pairs button').focus()")
+    press(opened, Keys.ENTER)
+    assert get(opened, "#topics").is_displayed()
+
+
 def test_motion_is_left_out_where_it_is_not_wanted(browser, page):
     script = "return getComputedStyle(document.querySelector('.fill')).transitionDuration"
     open_at(browser, page, DESKTOP, prefers_reduced_motion="no-preference")
@@ -110,7 +211,7 @@ def test_motion_is_left_out_where_it_is_not_wanted(browser, page):
 
 def test_a_phone_scrolls_one_way(browser, page):
     open_at(browser, page, PHONE)
-    for tab in ("topics", "documents", "time", "training"):
+    for tab in TABS:
         get(browser, f"#tab-{tab}").click()
         assert browser.execute_script(WIDTH) == PHONE[0], tab
         small = browser.execute_script("""

@@ -7,11 +7,9 @@ import re
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from polyaurn import LDA, Corpus, InputError, TopicModel, load, write_report
 from polyaurn.chain.state import Priors, doc_topic_matrix
-from polyaurn.corpus.names import Numbered
 from polyaurn.exchange.parts import topics_only
 from polyaurn.model.checks import count_topics
 from polyaurn.pages.report import documents
@@ -20,14 +18,9 @@ from polyaurn.pages.report.dates import over_time, parse_dates
 from polyaurn.pages.report.page import as_json, render
 from polyaurn.pages.report.training import judge, summarise_trace
 from polyaurn.pages.report.words import LAMBDAS, leading_at_any_lambda
+from support.pages import data_of, synthetic
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-
-
-def data_of(page):
-    """Return what a page holds, as its script reads it."""
-    text = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    return json.loads(text.group(1))
 
 
 def words_of(data, topic):
@@ -35,23 +28,6 @@ def words_of(data, topic):
     names = data["words"]["text"].split("\n")
     entries = zip(data["topics"]["words"][topic], data["topics"]["counts"][topic], strict=True)
     return {names[v]: n for v, n in entries}
-
-
-def synthetic(K, D, V, length, seed=0):
-    """Return a model with random topics, made without training, and its corpus."""
-    rng = np.random.default_rng(seed)
-    ptr = np.arange(D + 1, dtype=np.int64) * length
-    home = np.repeat(rng.integers(K, size=(D, 3)), length // 3, axis=1).ravel()
-    word = ((rng.zipf(1.3, D * length) + home * 7) % V).astype(np.int32)
-    corpus = Corpus(ptr, word, tuple(f"word{v}" for v in range(V)))
-    z = home.astype(np.uint16)
-    ones = np.ones(len(z), np.int32)
-    counts = sp.coo_matrix((ones, (home, corpus.word)), shape=(K, V)).tocsr()
-    model = TopicModel(
-        counts, doc_topic_matrix(ptr, z, K), z, corpus.vocab, Numbered(D),
-        Priors(np.full(K, 0.1), np.full(V, 0.01)),
-    )  # fmt: skip
-    return model, corpus
 
 
 def test_the_same_model_gives_the_same_bytes(trained, tmp_path):
@@ -77,7 +53,8 @@ def test_threads_of_libraries_do_not_matter():
 def test_nothing_is_loaded_from_elsewhere(trained, tmp_path):
     page = write_report(trained, tmp_path / "a.html", corpus=trained.corpus_).read_text()
     outside = re.findall(r"""(?:src|href|url|import|action)\s*[=(]\s*["']?([^"'\s>)]+)""", page)
-    assert set(outside) == {"data:,", "#main"}
+    made = "`data:image/svg+xml;charset=utf-8,${encodeURIComponent(text"  # a picture, as PNG
+    assert set(outside) == {"data:,", "#main", made}
     addresses = set(re.findall(r"https?://[^\s\"']+", page))
     assert addresses == {"http://www.w3.org/2000/svg"}
     assert "default-src 'none'" in page
@@ -158,16 +135,28 @@ def test_documents_show_each_token_once(trained):
 def test_a_draw_of_documents_is_said_to_be_one(monkeypatch):
     model, corpus = synthetic(6, 300, 50, 12)
     assert gather(model)["notes"]["documents"] == "All 300 documents are shown."
-    monkeypatch.setattr(documents, "MOST_DOCUMENTS", 40)
+    monkeypatch.setattr(documents, "MOST_DOCUMENTS", 80)
+    monkeypatch.setattr(documents, "LEAST_SAMPLE", 10)
     data = gather(model)
-    assert data["notes"]["documents"] == "40 of 300 documents are shown, drawn at random."
-    assert len(set(data["documents"]["number"])) == 40
+    assert data["notes"]["documents"] == (
+        "80 of 300 documents are shown: those that a topic explains best, and a random sample of "
+        "the others."
+    )
+    assert len(set(data["documents"]["number"])) == 80
     assert data["documents"]["number"] == sorted(data["documents"]["number"])
     assert max(data["documents"]["number"]) > 200
-    monkeypatch.setattr(documents, "MOST_PAIRS", 120)
+    best = {
+        d
+        for k in range(6)
+        for d in model.representative_documents(k, 8, as_frame=False)["number"].tolist()
+    }
+    assert best < set(data["documents"]["number"])
+    monkeypatch.setattr(documents, "MOST_PAIRS", 12 * len(best) + 240)
     fewer = gather(model, corpus)["documents"]["number"]
-    assert len(fewer) == 10
-    assert set(fewer) <= set(data["documents"]["number"])
+    assert len(fewer) == len(best) + 20
+    assert best < set(fewer) < set(data["documents"]["number"])
+    monkeypatch.setattr(documents, "MOST_PAIRS", 0)
+    assert len(gather(model, corpus)["documents"]["number"]) == len(best) + 10
 
 
 def test_long_documents_show_their_most_frequent_words(monkeypatch):
@@ -340,12 +329,14 @@ def test_report_on_the_command_line(run, texts, tmp_path):
     data = data_of((tmp_path / "r.html").read_text())
     assert data["title"] == "m"
     assert data["time"]["labels"] == ["2020-01", "2020-02"]
-    assert len(data["documents"]["bag"]) == 40
+    assert len(data["documents"]["snippet"]) == 40
+    assert data["packs"] == {"texts": 1, "trends": 1}
     code, _, err = run("report", "m", "--out", "r.html")
     assert code == 2
     assert "--force" in err
-    assert run("report", "m", "--out", "r.html", "--force", "-q")[0] == 0
-    assert data_of((tmp_path / "r.html").read_text())["documents"]["bag"] is None
+    first = (tmp_path / "r.html").read_text()
+    assert run("report", "m", "--dates", "dates.txt", "--out", "r.html", "--force", "-q")[0] == 0
+    assert (tmp_path / "r.html").read_text() == first
 
 
 def test_dates_from_a_column(run, tmp_path):
@@ -372,8 +363,8 @@ def test_names_from_a_column_that_training_did_not_have(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--date-column", "when"], "'--date-column' option is for reading a corpus"),
-        (["--min-count", 2], "'--min-count' option is for reading a corpus"),
+        (["--date-column", "when"], "is for tables, but"),
+        (["--class-column", "kind"], "'--class-column' option is for tables, but"),
         (["--corpus", "texts.txt", "--date-column", "x"], "is for tables, but 'texts.txt' was"),
         (["--dates", "none.txt"], "'none.txt' must hold a date on each line"),
         (["--dates", "texts.txt"], "file 'texts.txt', line 1: expected a date"),
@@ -399,7 +390,5 @@ def test_a_large_model_fits_on_a_page(tmp_path):
     data = data_of(path.read_text())
     shown = len(data["documents"]["number"])
     assert 1_000 < shown <= 2_000
-    assert (
-        data["notes"]["documents"] == f"{shown:,} of 100,000 documents are shown, drawn at random."
-    )
+    assert data["notes"]["documents"].startswith(f"{shown:,} of 100,000 documents are shown: ")
     assert len(data["topics"]["number"]) == 1000

@@ -16,6 +16,7 @@ from polyaurn import LDA, Corpus, InputError
 from polyaurn.pages.report.data import gather
 from polyaurn.pages.report.page import render
 from polyaurn.pages.report.serve import MOST_BYTES, Server, mix_text
+from support.pages import ask
 
 TEXTS = ["cat dog cat bird", "dog cat bird dog", "planet star moon", "star moon planet star"] * 8
 
@@ -29,18 +30,6 @@ def server():
         yield running
         running.shutdown()
         thread.join()
-
-
-def ask(server, method="GET", path="/", body=None, *, query=None, **headers):
-    """Send a request, with the token unless another query is given; return what came."""
-    path += f"?token={server.token}" if query is None else query
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
-    given = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request(method, path, body, given)
-    answer = connection.getresponse()
-    content = answer.read()
-    connection.close()
-    return answer.status, answer.headers, content
 
 
 def infer(server, body, **headers):
@@ -211,7 +200,7 @@ def test_serve_tells_its_address(run, tmp_path, monkeypatch):
     assert (code, out[:17]) == (0, "http://127.0.0.1:")
     assert "/?token=" in out
     assert "Ctrl-C ends" in err
-    assert b'"bag":[[' in pages[0]
+    assert b'"snippet":["cat dog' in pages[0]
 
 
 def test_readers_who_go_away_are_passed_over(server, capsys):

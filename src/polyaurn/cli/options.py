@@ -89,6 +89,21 @@ NameColumn = Annotated[
         rich_help_panel=_READING,
     ),
 ]
+DateColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of a table, or key of JSON Lines, with dates, for topics over time.",
+        rich_help_panel=_READING,
+    ),
+]
+ClassColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of a table, or key of JSON Lines, with a class of each document, for topics "
+        "by class.",
+        rich_help_panel=_READING,
+    ),
+]
 Vocabulary = Annotated[
     Path | None,
     typer.Option(

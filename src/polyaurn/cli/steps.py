@@ -123,6 +123,7 @@ def fit_and_save(
         UnfinishedStartWarning,
     )
     from polyaurn.estimator.lda import LDA
+    from polyaurn.evaluate.forecast import forecast_in_words
     from polyaurn.files.locks import locked
     from polyaurn.files.names import remove_checkpoints
     from polyaurn.model.folder import keep_labels, write_model
@@ -178,6 +179,9 @@ def fit_and_save(
         took = f" in {last['seconds']:.1f} s of sampling" if "seconds" in last else ""
         of = f" of sampler '{model.parameters['sampler']}'"
         note(f"{begun}{lda.n_iter_:,} sweeps{of}{took}{per_token}")
+        forecast = forecast_in_words(lda.trace_)
+        if forecast:
+            note(forecast)
     return model, stopped
 
 

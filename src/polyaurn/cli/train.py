@@ -9,13 +9,16 @@ from polyaurn.cli.checks import check_not_both, check_settings, check_trace, che
 from polyaurn.cli.config import Config, run_as_config
 from polyaurn.cli.options import (
     INTERRUPTED,
+    ClassColumn,
     CorpusPath,
+    DateColumn,
     Json,
     Quiet,
     Words,
     reads_corpus,
     takes_settings,
 )
+from polyaurn.cli.sources import check_columns
 from polyaurn.cli.steps import fit_and_save, note, print_json, read
 from polyaurn.cli.tables import show_topics, topics_for_machines
 
@@ -43,6 +46,8 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Replace a model or a run in the folder.")
     ] = False,
+    date_column: DateColumn = None,
+    class_column: ClassColumn = None,
     words: Words = 10,
     json: Json = False,
     quiet: Quiet = False,
@@ -56,7 +61,8 @@ def train(
 
     The run is kept in the folder while it lasts. Ctrl-C ends it after the sweep; it, and a run
     that was killed, are resumed with the same command and --resume, to the same model in every
-    byte. Options may be stored in a TOML file. The model's folder has one that repeats the run:
+    byte. Options may be stored in a TOML file. The model's folder has one that repeats the run, and
+    from which 'polyaurn report' knows the corpus, dates and classes:
 
     Example: polyaurn train --config model/config.toml --out same-model
     """
@@ -67,6 +73,7 @@ def train(
     check_words(words)
     check_target(out, force=force or resume, name="--out")
     check_trace(trace, corpus, force or resume)
+    check_columns(corpus, reading, date_column=date_column, class_column=class_column)
     documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     model, stopped = fit_and_save(
         documents,

@@ -133,6 +133,20 @@ def write_model(
         (folder / WRITING).unlink(missing_ok=True)
 
 
+def rewrite_model(model: ModelData, folder: Path) -> None:
+    """Write a changed model in place of the one in a folder that the caller has locked.
+
+    Its ``config.toml`` stays, since the corpus and the run are the same.
+    """
+    config = None
+    if config_of(model, folder).is_file():
+        text = (folder / CONFIG).read_bytes().decode()
+        config = "".join(
+            line for line in text.splitlines(keepends=True) if not line.startswith(_CORPUS)
+        )
+    write_model(model, folder, config)
+
+
 def write_labels(model: ModelData, path: str | Path) -> None:
     """Write the labels of a model into its folder, of which only the header is replaced."""
     folder = check_path(path, "path").absolute()

@@ -13,6 +13,7 @@ from polyaurn.model.checks import check_documents, check_topic, check_value_per_
 from polyaurn.model.data import ModelData, document_lengths
 from polyaurn.model.inference import infer
 from polyaurn.model.labels import labels_at
+from polyaurn.model.leading_words import first_places
 from polyaurn.model.snippets import LENGTH, snippets
 from polyaurn.model.tables.words import Columns
 
@@ -79,8 +80,8 @@ def representative_documents(
     at = np.flatnonzero(m.indices == k)
     document = np.searchsorted(m.indptr, at, side="right") - 1
     length = document_lengths(model)[document]
-    share = (m.data[at] + model.priors.alpha[k]) / (length + model.priors.alpha.sum())
-    order = np.lexsort((document, -share))[:n]
+    share = _shares(model, k, m.data[at], length)
+    order = first_places(share, document, n)
     table = _named(model, document[order]) | {
         "share": share[order],
         "tokens": m.data[at][order].astype(np.int64),
@@ -90,6 +91,24 @@ def representative_documents(
     if shown:
         shown["snippet"] = snippets(model, k, map(str, shown["text"]), snippet)
     return table | shown
+
+
+def leading_documents(model: ModelData, topics: I64, n: int) -> list[I64]:
+    """Return the numbers of the documents with the largest shares of each of some topics."""
+    columns, length = model.doc_topic_counts.tocsc(), document_lengths(model)
+    found = []
+    for k in topics.tolist():
+        column = slice(columns.indptr[k], columns.indptr[k + 1])
+        document = columns.indices[column].astype(np.int64)
+        share = _shares(model, k, columns.data[column], length[document])
+        found.append(document[first_places(share, document, n)])
+    return found
+
+
+def _shares(model: ModelData, k: int, tokens: Any, length: I64) -> F64:
+    """Return the shares of a topic in documents of these lengths with so many tokens of it."""
+    alpha = model.priors.alpha
+    return np.asarray((tokens + alpha[k]) / (length + alpha.sum()), dtype=np.float64)
 
 
 def similar_documents(model: ModelData, document: Any, n: int, text: Any, texts: Any) -> Columns:

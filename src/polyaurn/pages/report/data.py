@@ -10,20 +10,24 @@ from polyaurn.base.arrays import F64, I64
 from polyaurn.base.version import __version__
 from polyaurn.chain.state import topic_word_matrix
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.known_words import in_words_of
 from polyaurn.corpus.names import has_names
-from polyaurn.model.checks import check_belongs, check_documents
+from polyaurn.model.checks import check_belongs, check_documents, check_value_per_document
 from polyaurn.model.data import ModelData, document_lengths, largest_topics
 from polyaurn.model.labels import given_labels
 from polyaurn.model.leading_words import RELEVANCE
 from polyaurn.model.model import fitted
 from polyaurn.model.topic_map import ASPECT, MOST_TOPICS, place_topics
-from polyaurn.pages.report.dates import over_time, parse_dates, write_day
+from polyaurn.pages.report.classes import by_class
+from polyaurn.pages.report.dates import over_time, parse_dates, words_over_time, write_day
 from polyaurn.pages.report.documents import (
     bag_documents,
-    draw_documents,
+    choose_documents,
     mix_documents,
     name_documents,
 )
+from polyaurn.pages.report.similar import similar_topics
+from polyaurn.pages.report.texts import IN_A_BLOCK, Texts, colour_texts, snippet_of, texts_of
 from polyaurn.pages.report.training import summarise_trace
 from polyaurn.pages.report.words import (
     Leading,
@@ -44,13 +48,20 @@ def gather(
     *,
     title: str = "Topics",
     dates_source: str = DATES,
+    texts: Texts | None = None,
+    classes: Iterable[Any] | None = None,
 ) -> dict[str, Any]:
     """Collect what a report shows, ready for JSON; the same for the same model.
 
-    `dates` are those of `polyaurn.write_report`, and `dates_source` says where they come from, for
-    error messages; see `parse_dates`.
+    Parameters are those of `polyaurn.write_report`; `dates_source` says where dates come from, for
+    error messages; see `parse_dates`. `texts` may be a function that returns those of some
+    documents. What is under "packs" is unpacked by the page when it is looked at.
     """
     trained = fitted(model)
+    if texts is not None and not callable(texts):
+        check_documents(trained)
+        texts = check_value_per_document(trained, texts, "texts")
+        corpus = _corpus_of(trained, texts) if corpus is None else corpus
     if corpus is not None:
         check_belongs(trained, corpus)
     days = None
@@ -58,8 +69,13 @@ def gather(
         check_documents(trained)
         days = parse_dates(dates, len(trained.doc_names), dates_source)
     topics = np.sort(largest_topics(trained, MOST_TOPICS))
-    shown = draw_documents(trained, corpus)
-    bags = None if corpus is None else bag_documents(trained, corpus, shown)
+    in_classes = None
+    if classes is not None:
+        check_documents(trained)
+        in_classes = by_class(trained, classes, topics)
+    shown = choose_documents(trained, corpus, topics)
+    written = None if texts is None or corpus is None else texts_of(trained, texts, shown)
+    bags = None if corpus is None or written else bag_documents(trained, corpus, shown)
     leading = leading_at_any_lambda(trained, topics, words_shown(len(topics)))
     words = listed_words(
         trained,
@@ -71,11 +87,12 @@ def gather(
     place = place_topics(trained.topic_word_mass[topics], trained.topic_sizes[topics])
     return {
         "title": title,
+        "lambda": RELEVANCE,
         "facts": _facts(trained),
-        "notes": _notes(trained, topics, shown, corpus, words, days, place.order),
+        "notes": _notes(trained, topics, shown, corpus, words, days, place.order)
+        | _notes_of_classes(in_classes, len(trained.doc_names)),
         "tokens": _short(trained.topic_sizes.sum()),
         "shown": words_shown(len(topics)),
-        "relevance": RELEVANCE,
         "alpha": _short(trained.priors.alpha.sum()),
         "beta": _beta(trained, words),
         "seeds": _seeds(trained, topics, leading, words),
@@ -110,10 +127,32 @@ def gather(
             "mixture": mix_documents(trained, shown),
             "bag": None if bags is None else [_renumber(bag, number) for bag in bags],
             "date": None if days is None else [write_day(days[d]) for d in shown.tolist()],
+            "snippet": None if not written else [snippet_of(text) for text in written],
+            "block": IN_A_BLOCK,
         },
         "time": None if days is None else over_time(trained, days, topics),
+        "classes": in_classes,
+        "similar": similar_topics(trained),
         "training": summarise_trace(trained.trace, len(trained.assignments)),
+        "packs": {
+            "texts": _blocks(colour_texts(trained, corpus, shown, written))
+            if written and corpus is not None
+            else [],
+            "trends": [words_over_time(corpus, days, words)]
+            if days is not None and corpus is not None
+            else [],
+        },
     }
+
+
+def _corpus_of(model: ModelData, texts: list[Any]) -> Corpus:
+    """Return texts in the words of a model, cut by its rules."""
+    known = in_words_of(model.vocab, texts, model.tokenization)
+    return Corpus(known.doc_ptr, known.word, model.vocab, model.doc_names)
+
+
+def _blocks(coloured: list[Any]) -> list[list[Any]]:
+    return [coloured[lo : lo + IN_A_BLOCK] for lo in range(0, len(coloured), IN_A_BLOCK)]
 
 
 def _documents_of_topics(model: ModelData) -> I64:
@@ -206,7 +245,8 @@ def _notes(
     documents = (
         "The model has no documents; it came from elsewhere without them."
         if not D
-        else f"{len(shown):,} of {D:,} documents are shown, drawn at random."
+        else f"{len(shown):,} of {D:,} documents are shown: those that a topic explains best, and "
+        "a random sample of the others."
         if len(shown) < D
         else f"All {D:,} documents are shown."
         if D > 1
@@ -227,8 +267,21 @@ def _notes(
         else "",
         "documents": documents,
         "bags": bags if D else "",
+        "texts": "Words have the colour of the topic that most of their tokens in the document "
+        "have; words that the model does not know have none.",
         "dates": f"{undated:,} of {D:,} documents have no date." if undated else "",
     }
+
+
+def _notes_of_classes(classes: dict[str, Any] | None, n_documents: int) -> dict[str, str]:
+    if classes is None:
+        return {"classes": ""}
+    parts = ["Mean share of the documents of each class."]
+    if len(classes["labels"]) < classes["all"]:
+        parts.append(f"The {len(classes['labels'])} largest of {classes['all']:,} classes.")
+    if classes["without"]:
+        parts.append(f"{classes['without']:,} of {n_documents:,} documents have no class.")
+    return {"classes": " ".join(parts)}
 
 
 def _notes_of_topics(model: ModelData, shown: int) -> Iterator[str]:

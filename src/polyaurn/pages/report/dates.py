@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
-from polyaurn.model.data import ModelData
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.model.data import ModelData, document_lengths
 from polyaurn.model.dates import read_date
 from polyaurn.model.tables.groups import share_in_groups
 
@@ -74,13 +77,16 @@ def _parse(value: Any, number: int, source: str) -> Day | None:
     return None if found is None else found[:3]
 
 
-def over_time(model: ModelData, days: Sequence[Day | None], topics: I64) -> dict[str, Any] | None:
-    """Return the shares of topics in steps of time, the finest that are at most `MOST_STEPS`.
+class Steps(NamedTuple):
+    """Steps of time: their unit and labels, and the step of each document, -1 without a date."""
 
-    Returns the unit; labels of the steps; documents of each step that have words; share, for each
-    topic its mean share of the documents of each step, 0 where there are none; undated, documents
-    without a date. None where documents fill fewer than two steps.
-    """
+    unit: str
+    labels: list[str]
+    group: I64
+
+
+def steps_of(days: Sequence[Day | None]) -> Steps | None:
+    """Return the finest steps that are at most `MOST_STEPS`; None if they are fewer than two."""
     there = [d for d, day in enumerate(days) if day is not None]
     dated = [day for day in days if day is not None]
     if not dated:
@@ -93,17 +99,48 @@ def over_time(model: ModelData, days: Sequence[Day | None], topics: I64) -> dict
     first, last = int(steps.min()), int(steps.max())
     if first == last:
         return None
-    n_steps = last - first + 1
     group = np.full(len(days), -1)
     group[there] = steps - first
-    found = share_in_groups(model, group, n_steps, topics)
+    return Steps(unit.name, [unit.label(i) for i in range(first, last + 1)], group)
+
+
+def over_time(model: ModelData, days: Sequence[Day | None], topics: I64) -> dict[str, Any] | None:
+    """Return the shares of topics in steps of time.
+
+    Returns the unit; labels of the steps; documents of each step that have words; tokens of each
+    step; share, for each topic its mean share of the documents of each step, 0 where there are
+    none; undated, documents without a date. None where documents fill fewer than two steps.
+    """
+    steps = steps_of(days)
+    if steps is None:
+        return None
+    n_steps = len(steps.labels)
+    found = share_in_groups(model, steps.group, n_steps, topics)
+    dated = steps.group >= 0
+    tokens = np.bincount(steps.group[dated], document_lengths(model)[dated], n_steps)
     return {
-        "unit": unit.name,
-        "labels": [unit.label(i) for i in range(first, last + 1)],
+        "unit": steps.unit,
+        "labels": steps.labels,
         "documents": found.documents.tolist(),
+        "tokens": tokens.astype(int).tolist(),
         "share": np.nan_to_num(found.share).T.round(5).tolist(),
-        "undated": len(days) - len(there),
+        "undated": len(days) - int(dated.sum()),
     }
+
+
+def words_over_time(corpus: Corpus, days: Sequence[Day | None], words: I64) -> list[list[int]]:
+    """Return the tokens of words in the steps that have some: step, tokens, step, tokens, ..."""
+    steps = steps_of(days)
+    if steps is None:
+        return []
+    step = np.repeat(steps.group, np.diff(corpus.doc_ptr))
+    dated = step >= 0
+    cells = (step[dated], corpus.word[dated].astype(np.int64))
+    shape = (len(steps.labels), corpus.n_words)
+    counts = sp.coo_matrix((np.ones(len(cells[0]), np.int64), cells), shape=shape).tocsc()[:, words]
+    counts.sort_indices()
+    flat = np.column_stack((counts.indices, counts.data)).ravel().tolist()
+    return [flat[2 * a : 2 * b] for a, b in pairwise(counts.indptr.tolist())]
 
 
 def write_day(day: Day | None) -> str:

@@ -8,26 +8,37 @@ from polyaurn.base.arrays import I64
 from polyaurn.base.rng import Purpose, bits, key
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.model.data import ModelData
+from polyaurn.model.tables.documents import leading_documents
 
 MOST_DOCUMENTS = 2_000
+LEAST_SAMPLE = 100  # documents drawn at random, however many lead a topic
+LEADING = 8  # documents of each topic, fewer where there are many topics
 MOST_PAIRS = 160_000  # of a word and a topic, in all documents shown
 PAIRS_OF_A_DOCUMENT = 400
 _TOPICS_OF_A_DOCUMENT = 12
 _LONGEST_NAME = 200
 
 
-def draw_documents(model: ModelData, corpus: Corpus | None) -> I64:
-    """Return the documents to show, in increasing order: all, or a random sample, always the same.
+def choose_documents(model: ModelData, corpus: Corpus | None, topics: I64) -> I64:
+    """Return the documents to show, in increasing order; always the same ones.
 
+    These are the ones with the largest shares of each topic, and a random sample of the others.
     With a corpus, fewer are drawn where they are long, so that the page stays small.
     """
     D = len(model.doc_names)
-    order = np.argsort(bits(key(0, 0, Purpose.REPORT), np.arange(D)), kind="stable")
-    most = min(D, MOST_DOCUMENTS)
+    if D <= LEAST_SAMPLE:
+        return np.arange(D)
+    each = int(np.clip(MOST_DOCUMENTS // max(len(topics), 1), 1, LEADING))
+    leading = np.unique(np.concatenate(leading_documents(model, topics, each)))
+    others = np.setdiff1d(np.arange(D), leading)
+    others = others[np.argsort(bits(key(0, 0, Purpose.REPORT), others), kind="stable")]
+    most = max(MOST_DOCUMENTS - len(leading), LEAST_SAMPLE)
     if corpus is not None:
-        pairs = np.cumsum(np.minimum(np.diff(corpus.doc_ptr)[order], PAIRS_OF_A_DOCUMENT))
-        most = min(most, max(int(np.searchsorted(pairs, MOST_PAIRS, side="right")), 1))
-    return np.sort(order[:most])
+        length = np.minimum(np.diff(corpus.doc_ptr), PAIRS_OF_A_DOCUMENT)
+        pairs = int(length[leading].sum()) + np.cumsum(length[others])
+        room = int(np.searchsorted(pairs, MOST_PAIRS, side="right"))
+        most = min(most, max(room, LEAST_SAMPLE))
+    return np.sort(np.concatenate((leading, others[:most])))
 
 
 def name_documents(model: ModelData, documents: I64) -> list[str]:
@@ -55,13 +66,10 @@ def bag_documents(model: ModelData, corpus: Corpus, documents: I64) -> list[list
 
 
 def _bag(model: ModelData, corpus: Corpus, d: int) -> list[list[int]]:
-    tokens = slice(int(corpus.doc_ptr[d]), int(corpus.doc_ptr[d + 1]))
-    pairs = (model.assignments[tokens].astype(np.int64) << 32) | corpus.word[tokens]
-    pair, count = np.unique(pairs, return_counts=True)
-    if len(pair) > PAIRS_OF_A_DOCUMENT:
-        kept = np.sort(np.lexsort((pair, -count))[:PAIRS_OF_A_DOCUMENT])
-        pair, count = pair[kept], count[kept]
-    topic, word = pair >> 32, pair & 0xFFFFFFFF
+    topic, word, count = pairs_of(model, corpus, d)
+    if len(topic) > PAIRS_OF_A_DOCUMENT:
+        kept = np.sort(np.lexsort((word, topic, -count))[:PAIRS_OF_A_DOCUMENT])
+        topic, word, count = topic[kept], word[kept], count[kept]
     sizes: Any = np.bincount(topic, count) if len(topic) else np.zeros(1)
     order = np.lexsort((word, -count, topic, -sizes[topic]))
     bag: list[list[int]] = []
@@ -72,3 +80,11 @@ def _bag(model: ModelData, corpus: Corpus, d: int) -> list[list[int]]:
             bag.append([k])
         bag[-1] += [v] if n == 1 else [v, -n]
     return bag
+
+
+def pairs_of(model: ModelData, corpus: Corpus, d: int) -> tuple[I64, I64, I64]:
+    """Return the topics and words that tokens of a document have, and how many have them."""
+    tokens = slice(int(corpus.doc_ptr[d]), int(corpus.doc_ptr[d + 1]))
+    pairs = (model.assignments[tokens].astype(np.int64) << 32) | corpus.word[tokens]
+    pair, count = np.unique(pairs, return_counts=True)
+    return pair >> 32, pair & 0xFFFFFFFF, count

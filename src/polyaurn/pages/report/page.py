@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -13,10 +13,11 @@ from polyaurn.corpus.corpus import Corpus
 from polyaurn.files.atomic import check_new_file, write_text
 from polyaurn.files.stamps import is_stamped, stamped
 from polyaurn.pages.report.data import gather
+from polyaurn.pages.report.packing import pack
 
 SCRIPTS = (
-    "dom", "data", "theme", "tabs", "chart", "map", "topics", "documents", "time", "training",
-    "search", "try", "start",
+    "dom", "data", "theme", "address", "tabs", "downloads", "chart", "map", "topics", "documents",
+    "time", "classes", "similar", "training", "search", "try", "edit", "start",
 )  # fmt: skip
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}  # in JSON, only inside strings
 
@@ -26,7 +27,9 @@ def write_report(
     out: str | Path,
     *,
     corpus: Corpus | None = None,
+    texts: Sequence[str] | None = None,
     dates: Iterable[Any] | None = None,
+    classes: Iterable[Any] | None = None,
     title: str = "Topics",
     force: bool = False,
 ) -> Path:
@@ -43,9 +46,16 @@ def write_report(
         The file, NAME.html.
     corpus : Corpus, optional
         What the model was trained on; documents then show their words, coloured by topic.
+    texts : sequence of str, optional
+        The texts that the model was trained on, one for each document; those that a topic explains
+        best, and a sample of the others, can then be read in the page, their words coloured by
+        topic. The corpus need not be given with them.
     dates : iterable, optional
         A date for each document: 2024, 2024-05, 2024-05-17 or a date object; None or empty where
-        there is none. The page then shows topics over time.
+        there is none. The page then shows topics over time and, with a corpus, words.
+    classes : iterable, optional
+        A string or a number for each document, such as its section or author; None or empty where
+        there is none. The page then shows topics by class.
     title : str
         The page's heading.
     force : bool
@@ -68,22 +78,34 @@ def write_report(
     """
     force = force or (isinstance(out, str | Path) and is_stamped(Path(out)))
     target = check_new_file(out, force=force, what="'out' parameter", suffixes=(".html",))
-    write_text(target, stamped(render(gather(model, corpus, dates, title=title))))
+    data = gather(model, corpus, dates, title=title, texts=texts, classes=classes)
+    write_text(target, stamped(render(data)))
     return target
 
 
-def render(data: dict[str, Any], *, served: bool = False) -> str:
-    """Return the page as HTML, from the data of `gather`; `served` if a server takes texts.
+def render(data: dict[str, Any], *, served: bool = False, editable: bool = False) -> str:
+    """Return the page as HTML, from the data of `gather`.
+
+    `served` says that a server takes texts, and `editable` that it takes changes of the model.
 
     Its policy lets only its own script run and nothing be loaded.
     """
-    style, script = _read("page.css"), _script()
+    style, script, packs = _read("page.css"), _script(), data["packs"]
     parts = {
         "policy": _policy(style, script, served=served),
         "title": escape(_plain(data["title"])),
         "style": style,
         "script": script,
-        "data": as_json(data | {"served": served}),
+        "data": as_json(
+            {name: value for name, value in data.items() if name != "packs"}
+            | {"served": served, "editable": editable}
+            | {"packs": {name: len(blocks) for name, blocks in packs.items()}}
+        ),
+        "packs": "".join(
+            f'<script type="text/plain" id="{name}-{i}">{pack(block)}</script>\n'
+            for name, blocks in packs.items()
+            for i, block in enumerate(blocks)
+        ),
     }
     first, *rest = _read("page.html").split("{{")
     filled = [first]

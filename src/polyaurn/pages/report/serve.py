@@ -1,4 +1,4 @@
-"""The page with live inference, for this machine only."""
+"""The page with live inference and changes of the model, for this machine only."""
 
 import json
 import secrets
@@ -14,9 +14,12 @@ from polyaurn.base.threads import Workers
 from polyaurn.corpus.known_words import in_words_of
 from polyaurn.model.data import ModelData
 from polyaurn.model.inference import mean_counts
+from polyaurn.pages.report.edits import Edits
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 1_000_000  # of a request
+RENAME, MERGE = "/rename", "/merge"
+TOKEN_HEADER = "X-Polyaurn-Token"
 _MOST_TOPICS = 12
 _PATIENCE = 30  # seconds that a connection may send nothing
 _HEADERS = {
@@ -57,12 +60,15 @@ class Server(ThreadingHTTPServer):
     """Serves one page and one model at 127.0.0.1; port 0 takes a free one.
 
     The page is that of `render` with ``served=True``. Other users of the machine can reach the
-    port, too, so that every request needs the token in `url`, which is new each time.
+    port, too, so that every request needs the token in `url`, which is new each time. With `edits`
+    the page may also change the model.
     """
 
     daemon_threads = True
 
-    def __init__(self, model: ModelData, page: str, port: int = 0) -> None:
+    def __init__(
+        self, model: ModelData, page: str, port: int = 0, *, edits: Edits | None = None
+    ) -> None:
         try:
             super().__init__((ADDRESS, port), _Handler)
         except (OSError, OverflowError) as error:
@@ -73,7 +79,8 @@ class Server(ThreadingHTTPServer):
             ) from None
         self.model = model
         self.page = page.encode()
-        self.turn = threading.Lock()  # one text at a time
+        self.edits = edits
+        self.turn = threading.Lock()  # one text or change at a time
         self.token = secrets.token_urlsafe(24)
 
     @property
@@ -120,13 +127,52 @@ class _Handler(BaseHTTPRequestHandler):
             self._reject(rejected)
 
     def do_POST(self) -> None:
-        """Send the topics of a text."""
+        """Send the topics of a text, or change the model."""
         try:
             self._check_sender()
+            asked = self.path.partition("?")[0]
+            if self.server.edits is not None and asked in (RENAME, MERGE):
+                self._check_path(asked)
+                self._check_editor()
+                self._answer_json(HTTPStatus.OK, self._edit(asked, _object_of(self._body())))
+                return
             self._check_path("/infer")
             self._answer_json(HTTPStatus.OK, self._mix(_text_of(self._body())))
         except _Rejected as rejected:
             self._reject(rejected)
+
+    def _check_editor(self) -> None:
+        """Reject a change that a script of this page did not ask for.
+
+        The token must be in a header, which no form and no other site's script can set, and the
+        browser must name this page's origin.
+        """
+        given = self.headers.get(TOKEN_HEADER, "")
+        fetched = self.headers.get("Sec-Fetch-Site", "same-origin")
+        if (
+            not secrets.compare_digest(given.encode(), self.server.token.encode())
+            or self.headers.get("Origin") is None
+            or fetched != "same-origin"
+        ):
+            raise _Rejected(HTTPStatus.FORBIDDEN, "Only the page itself may change the model.")
+
+    def _edit(self, asked: str, wanted: dict[str, Any]) -> dict[str, Any]:
+        server, edits = self.server, self.server.edits
+        assert edits is not None
+        try:
+            with server.turn, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if asked == RENAME:
+                    changed = edits.rename(server.model, wanted.get("topic"), wanted.get("label"))
+                else:
+                    changed = edits.merge(server.model, wanted.get("topics"))
+                server.model, server.page = changed, edits.page(changed).encode()
+        except InputError as error:
+            raise _Rejected(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+        except OSError as error:
+            why = f"The model cannot be written: {error.strerror or error}. It is as it was."
+            raise _Rejected(HTTPStatus.INSUFFICIENT_STORAGE, why) from None
+        return {"topics": server.model.n_topics}
 
     def _check_sender(self) -> None:
         """Reject names that were made to point here, and pages of other sites."""
@@ -186,6 +232,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Log nothing; texts are private."""
+
+
+def _object_of(body: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise _Rejected(HTTPStatus.BAD_REQUEST, "The request must be a JSON object.")
+    return value
 
 
 def _text_of(body: bytes) -> str:

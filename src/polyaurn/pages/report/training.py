@@ -9,6 +9,7 @@ from polyaurn.base.arrays import F64
 from polyaurn.base.checks import is_number
 from polyaurn.chain.schedule import FULL, note_of_unfinished_start
 from polyaurn.evaluate.diagnostics import effective_sample_size
+from polyaurn.evaluate.forecast import forecast_in_words
 
 MOST_POINTS = 400
 _ENOUGH = 20  # values in the second half, to say anything
@@ -25,7 +26,8 @@ def summarise_trace(trace: list[dict[str, Any]], n_tokens: int) -> dict[str, Any
 
     points: sweep, log posterior per token, and 1 for sweeps with the model's own priors on all
     documents (0 in burn-in); settled: how many values the verdict is based on; ess: their effective
-    sample size; verdict, one word, and told, the same in sentences.
+    sample size; verdict, one word, and told, the same in sentences; forecast, a sentence about what
+    more sweeps would gain, or nothing.
     """
     scored = [r for r in trace if is_number(r.get("log_posterior")) and is_number(r.get("sweep"))]
     tokens = max(n_tokens, 1)
@@ -49,6 +51,7 @@ def summarise_trace(trace: list[dict[str, Any]], n_tokens: int) -> dict[str, Any
         "ess": ess,
         "verdict": verdict,
         "told": told,
+        "forecast": forecast_in_words(trace),
     }
 
 

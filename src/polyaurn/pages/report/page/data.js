@@ -5,7 +5,7 @@ const TOPICS = DATA.topics;
 const WORDS = DATA.words.text.split("\n");
 const DOCUMENTS = DATA.documents;
 const INDEX_OF = new Map(TOPICS.number.map((number, i) => [number, i]));
-const state = { topic: null, word: null, document: null, lambda: DATA.relevance };
+const state = { topic: null, word: null, document: null, lambda: DATA.lambda };
 
 const betaOf = (word) => (typeof DATA.beta.each === "number" ? DATA.beta.each : DATA.beta.each[word]);
 const shareOf = (i) => TOPICS.size[i] / (DATA.tokens || 1);
@@ -30,7 +30,7 @@ function leadingWords(i, lambda, most = DATA.shown) {
     .slice(0, most);
 }
 
-const firstWords = TOPICS.words.map((_, i) => leadingWords(i, DATA.relevance, 8).map(({ word }) => WORDS[word]));
+const firstWords = TOPICS.words.map((_, i) => leadingWords(i, DATA.lambda, 8).map(({ word }) => WORDS[word]));
 const wordsInShort = (i, most = 3) => firstWords[i].slice(0, most).join(" ") || "no tokens";
 // A topic is named by the label that a reader gave it, or by its first words.
 const inShort = (i, most = 3) => TOPICS.label[i] ?? wordsInShort(i, most);

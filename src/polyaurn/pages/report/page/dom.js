@@ -27,8 +27,10 @@ function el(tag, options = {}, ...children) {
   return fill(document.createElement(tag), options, children);
 }
 
+const SVG = "http://www.w3.org/2000/svg";
+
 function svg(tag, options = {}, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), options, children);
+  return fill(document.createElementNS(SVG, tag), options, children);
 }
 
 function button(options, ...children) {
@@ -42,11 +44,47 @@ function percent(share) {
   return `${(100 * share).toFixed(digits)} %`;
 }
 
+const measure = document.createElement("canvas").getContext("2d");
+
+// The width of a text in pictures, and as much of it as fits.
+function measured(text) {
+  measure.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return measure.measureText(text).width;
+}
+
+function shortened(text, width) {
+  if (measured(text) <= width) return text;
+  let end = text.length - 1;
+  while (end > 1 && measured(`${text.slice(0, end)}…`) > width) end -= 1;
+  return `${text.slice(0, end)}…`;
+}
+
+// Parts that are deflated in the page, each unpacked once.
+const unpacked = new Map();
+
+function unpack(name, block) {
+  const key = `${name}-${block}`;
+  if (!unpacked.has(key)) {
+    const bytes = Uint8Array.from(atob($(key).textContent), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    unpacked.set(key, new Response(stream).json());
+  }
+  return unpacked.get(key);
+}
+
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const narrow = () => matchMedia("(max-width: 760px)").matches;
 
 function scrollTo(node) {
   node.scrollIntoView({ block: "start", behavior: still() ? "auto" : "smooth" });
+}
+
+// The texts inside an element, with pauses between them.
+function spoken(node) {
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walker.nextNode()) found.push(walker.currentNode.textContent);
+  return found.join(", ");
 }
 
 // A list whose options are chosen by click, or by arrow keys while the list has the focus.
@@ -84,6 +122,7 @@ function listbox(container, onChoose) {
     nodes.forEach((node, i) => {
       node.id = `${container.id}-${i}`;
       node.setAttribute("role", "option");
+      node.setAttribute("aria-label", spoken(node)); // out of view, contents are not rendered
       node.setAttribute("aria-selected", "false");
     });
     container.replaceChildren(...nodes);

@@ -2,7 +2,6 @@
 
 const circles = [];
 let mapAt = 0; // the circle that arrow keys start from
-const measure = document.createElement("canvas").getContext("2d");
 
 function mapScale() {
   const width = $("map").clientWidth || 600;
@@ -118,6 +117,7 @@ function circleTowards(key) {
 }
 
 function startMap() {
+  $("map-tools").append(downloads("the map of topics", "map-of-topics", { picture: () => $("map") }));
   $("map").addEventListener("click", (event) => {
     const i = nearestCircle(event, 16);
     if (i !== null) chooseTopic(i);

@@ -31,7 +31,7 @@ function find(query) {
   return [
     ["Topics", findTopics(query).map((i) => [nameOf(TOPICS.number[i], 5), percent(shareOf(i)), () => goToTopic(i)])],
     ["Words", named.slice(0, MOST_FOUND).map((word) => [WORDS[word], `${count(DATA.words.count[word])} tokens`,
-      () => { openTab("topics"); chooseWord(word); }])],
+      () => { showTab("topics"); chooseWord(word); }])],
     ["Documents", matches(plainNames, query, MOST_FOUND).map((d) => [DOCUMENTS.name[d], tokensOf(d), () => goToDocument(d)])],
   ];
 }

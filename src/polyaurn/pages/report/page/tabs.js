@@ -27,12 +27,21 @@ function startTabs(hidden) {
   });
 }
 
-function openTab(id) {
+// Returns whether there is such a part.
+function showTab(id) {
+  if (!$(`tab-${id}`)) return false;
   for (const tab of tabs) {
     const on = tab.getAttribute("aria-controls") === id;
     tab.setAttribute("aria-selected", on);
     tab.tabIndex = on ? 0 : -1;
     $(tab.getAttribute("aria-controls")).hidden = !on;
+    if (on) $("tabs").scrollLeft = tab.offsetLeft - 80; // on a phone not all fit
   }
-  onShow[id]?.();
+  shownTab = id;
+  quietly(() => onShow[id]?.());
+  return true;
+}
+
+function openTab(id) {
+  if (showTab(id)) follow();
 }

@@ -26,13 +26,20 @@ function kept() {
   }
 }
 
+const onTheme = []; // called when colours change, by pictures that do not follow them
+
+function tellTheme() {
+  nameTheme();
+  for (const redraw of onTheme) redraw();
+}
+
 function startTheme() {
   if (kept() === "dark" || kept() === "light") document.documentElement.dataset.theme = kept();
   nameTheme();
   $("theme").addEventListener("click", () => {
     document.documentElement.dataset.theme = currentTheme() === "dark" ? "light" : "dark";
     keep(document.documentElement.dataset.theme);
-    nameTheme();
+    tellTheme();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", nameTheme);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tellTheme);
 }

@@ -16,7 +16,8 @@ function listTopics() {
   if (state.topic !== null) topicList.mark(topicOrder.indexOf(state.topic));
 }
 
-function chooseTopic(i, byKey = false) {
+// By key, the address is replaced; where the reader stays, the page does not scroll to the topic.
+function chooseTopic(i, byKey = false, stays = byKey) {
   state.topic = i;
   state.word = null;
   topicList.mark(topicOrder.indexOf(i));
@@ -24,12 +25,13 @@ function chooseTopic(i, byKey = false) {
   aboutTopic();
   markMap();
   if (DATA.time) drawTime();
-  history.replaceState(null, "", `#topic-${TOPICS.number[i]}`);
-  if (!byKey && narrow()) scrollTo($("topic"));
+  drawClasses();
+  follow(byKey);
+  if (!stays && !following && narrow()) scrollTo($("topic"));
 }
 
 function goToTopic(i) {
-  openTab("topics");
+  showTab("topics");
   chooseTopic(i);
 }
 
@@ -53,9 +55,20 @@ function showTopic() {
     el("div", { class: "heading" },
       el("h2", {}, `Topic ${numberAndLabel(i)}`),
       el("span", { class: "small" }, `${percent(shareOf(i))} of tokens`)),
-    el("p", { class: "note" }, sizeOf(i)), slider(rows), rows);
+    el("p", { class: "note" }, sizeOf(i)), ...(DATA.editable ? [editor(i)] : []), slider(rows), rows,
+    el("p", { class: "tools" }, downloads("the words of the topic", `topic-${TOPICS.number[i]}-words`, { table: () => tableOfWords(i) })));
   drawWords(rows);
 }
+
+function tableOfWords(i) {
+  return [["word", "tokens in the topic", "tokens in all", "relevance"],
+    ...leadingWords(i, state.lambda).map(({ word, tokens, score }) => [WORDS[word], tokens, DATA.words.count[word], score])];
+}
+
+const tableOfTopics = () => [
+  ["topic", "label", "tokens", "share", "documents", "words"],
+  ...topicOrder.map((i) => [TOPICS.number[i], TOPICS.label[i], TOPICS.size[i], shareOf(i), TOPICS.documents[i], firstWords[i].join(" ")]),
+];
 
 function sizeOf(i) {
   const documents = TOPICS.documents[i];
@@ -104,10 +117,12 @@ function aboutTopic() {
   if (DATA.time) parts.push(el("h3", {}, `Mean share of documents, ${DATA.time.labels[0]} to ${DATA.time.labels.at(-1)}`), spark(DATA.time.share[i]));
   const documents = documentsOf[i].slice(0, 8);
   if (documents.length)
-    parts.push(el("h3", {}, "Documents with the largest share, of those shown"), el("div", { class: "links column" },
+    parts.push(el("h3", {}, "Documents that the topic explains best"), el("div", { class: "links column" },
       ...documents.map(([d, tokens]) => button({ click: () => goToDocument(d) },
-        el("span", { class: "cut" }, DOCUMENTS.name[d]),
-        el("span", { class: "rest" }, `${percent(standing([d, tokens]))} of ${count(DOCUMENTS.tokens[d])} tokens`)))));
+        el("span", { class: "line" },
+          el("span", { class: "cut" }, nameOfDocument(d)),
+          el("span", { class: "rest" }, `${percent(standing([d, tokens]))} of ${count(DOCUMENTS.tokens[d])} tokens`)),
+        ...snippetOf(d)))));
   $("topic-about").hidden = parts.length === 1;
   $("topic-about").replaceChildren(...parts);
 }
@@ -131,10 +146,12 @@ function chooseWord(word) {
     el("h3", {}, ""),
     button({ id: "back-to-topic", click: () => chooseTopic(state.topic) }, `Back to topic ${numberAndLabel(state.topic)}`));
   markMap();
-  if (narrow()) scrollTo($("topic"));
+  follow();
+  if (narrow() && !following) scrollTo($("topic"));
 }
 
 function startTopics() {
+  $("topics-tools").append(downloads("the table of topics", "topics", { table: tableOfTopics }));
   $("topic-order").addEventListener("change", listTopics);
   listTopics();
 }

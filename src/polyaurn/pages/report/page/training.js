@@ -1,8 +1,8 @@
 // How the model was trained: its trace, what the trace says, and what was run.
 
 function drawTrace() {
-  const { points, told, values, settled, ess } = DATA.training;
-  $("verdict").textContent = told;
+  const { points, told, forecast, values, settled, ess } = DATA.training;
+  $("verdict").replaceChildren(...(forecast ? [el("b", {}, forecast), " "] : []), told);
   $("trace").toggleAttribute("hidden", points.length < 2);
   if (points.length < 2) return;
   const firstFull = points.findIndex(([, , full]) => full);
@@ -29,7 +29,12 @@ function drawTrace() {
   $("note-trace").textContent = parts.join(" ");
 }
 
+const tableOfTrace = () => [["sweep", "log posterior per token", "burn-in"],
+  ...DATA.training.points.map(([sweep, level, full]) => [sweep, level, full ? 0 : 1])];
+
 function startTraining() {
+  $("trace-tools").append(downloads("the trace", "log-posterior", { table: tableOfTrace, ...(DATA.training.points.length > 1 ? { picture: () => $("trace") } : {}) }));
+  $("facts-tools").append(downloads("what was run", "run", { table: () => [["name", "value"], ...DATA.facts] }));
   for (const [name, value] of DATA.facts) $("facts").append(el("dt", {}, name), el("dd", {}, value));
   onShow.training = drawTrace;
 }

@@ -1,0 +1,183 @@
+"""Documents of a model for its page: where its corpus is, and its texts and columns."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from polyaurn.base.errors import InputError
+from polyaurn.cli.options import READING
+from polyaurn.cli.steps import as_trained, note, read, reading_options
+
+if TYPE_CHECKING:
+    from polyaurn.base.arrays import I64
+    from polyaurn.corpus.corpus import Corpus
+    from polyaurn.model.model import TopicModel
+
+_OF_CORPUS: dict[str, type] = {  # options of a run that say where its corpus is
+    "corpus": str,
+    "format": str,
+    "name_column": str,
+    "vocabulary": str,
+    "encoding": str,
+    "transpose": bool,
+}
+_OF_PAGE: dict[str, type] = {"date_column": str, "class_column": str}  # kept for the page
+
+
+class Source(NamedTuple):
+    """The file or folder of a model's documents, how it is read, and columns for the page."""
+
+    path: Path
+    reading: dict[str, Any]
+    date_column: str | None
+    class_column: str | None
+
+    @property
+    def kind(self) -> str:
+        """The format that the file is read as."""
+        from polyaurn.corpus.readers import check_options, recognise
+
+        kind = self.reading["format"] or recognise(self.path)
+        return check_options(self.path, kind, self.reading)
+
+
+def find_source(
+    model: "TopicModel",
+    folder: Path,
+    corpus: Path | None,
+    reading: dict[str, Any],
+    date_column: str | None,
+    class_column: str | None,
+) -> tuple[Source | None, str]:
+    """Return where a model's documents are, and a sentence where they are not found.
+
+    What the user gives comes first, then the options of the run in the model's folder.
+    """
+    from polyaurn.cli.config import options_in
+    from polyaurn.model.folder import config_of
+
+    config = config_of(model, folder)
+    kept = options_in(config, _OF_CORPUS)
+    columns = {"date_column": date_column, "class_column": class_column}
+    columns |= {k: str(v) for k, v in options_in(config, _OF_PAGE).items() if columns[k] is None}
+    path = corpus or (Path(str(kept["corpus"])) if "corpus" in kept else None)
+    if path is None:
+        _reject_columns(columns | reading)
+        return None, ""
+    if corpus is None:
+        if not path.exists():
+            _reject_columns({"date_column": date_column, "class_column": class_column} | reading)
+            return None, (
+                f"The corpus '{path}', which the model was trained on, is not there any more, so "
+                "documents are shown without their words; give its new place with --corpus."
+            )
+        taken = {name: kept[name] for name in _OF_CORPUS if name in kept and name != "corpus"}
+        plain = {name: READING[name][1] for name in taken}
+        reading = reading | {n: v for n, v in taken.items() if reading[n] == plain[n]}
+        if reading["vocabulary"] is not None:
+            reading["vocabulary"] = Path(reading["vocabulary"])
+    options = as_trained(model, path, reading, folder)
+    return Source(path, options, columns["date_column"], columns["class_column"]), ""
+
+
+def _reject_columns(options: dict[str, Any]) -> None:
+    """Reject options that have no corpus to work on."""
+    plain = {name: default for name, (_, default) in READING.items()}
+    given = [name for name, value in options.items() if value != plain.get(name)]
+    if given:
+        option = given[0].replace("_", "-")
+        raise InputError(
+            f"The '--{option}' option is for reading a corpus. Got it without one; add --corpus."
+        )
+
+
+def read_documents(model: "TopicModel", source: Source, *, quiet: bool) -> "Corpus":
+    """Return the corpus in the model's words, so that pruning need not be asked for again."""
+    from polyaurn.corpus.corpus import Corpus
+    from polyaurn.corpus.known_words import in_words_of
+
+    known = in_words_of(model.vocab, read(source.path, source.reading, quiet=quiet))
+    return Corpus(known.doc_ptr, known.word, model.vocab, known.doc_names)
+
+
+def read_found_documents(model: "TopicModel", source: Source, *, quiet: bool) -> "Corpus | None":
+    """Return the corpus that the model's folder names; None, with a note, if it has changed."""
+    from polyaurn.model.checks import check_belongs
+
+    try:
+        return check_belongs(model, read_documents(model, source, quiet=True))
+    except InputError:
+        if not quiet:
+            note(
+                f"Note: The corpus '{source.path}' is not what the model was trained on any more, "
+                "so documents are shown without their words; give the right file with --corpus."
+            )
+        return None
+
+
+def has_texts(source: Source) -> bool:
+    """Return whether documents can be read as text."""
+    from polyaurn.corpus.readers import TEXT_FORMATS
+
+    return source.kind in TEXT_FORMATS
+
+
+def texts_at(source: Source, documents: "I64") -> list[str]:
+    """Return the texts of some documents, in increasing order of their numbers."""
+    wanted = set(documents.tolist())
+    last = max(wanted, default=-1)
+    found = {}
+    for d, (_, text) in enumerate(_stream(source, source.reading)):
+        if d in wanted:
+            found[d] = text
+        if d >= last:
+            break
+    return [found.get(d, "") for d in documents.tolist()]
+
+
+def check_columns(path: Path, reading: dict[str, Any], **columns: str | None) -> None:
+    """Reject columns that a table does not have, before long work."""
+    for option, name in columns.items():
+        if name is not None:
+            next(_column(Source(path, reading, None, None), name, option), None)
+
+
+def column(source: Source, name: str, option: str) -> list[str]:
+    """Return a column of the table that documents come from, a value for each."""
+    return list(_column(source, name, option))
+
+
+def _column(source: Source, name: str, option: str) -> Iterator[str]:
+    from polyaurn.corpus.readers import TABLE_FORMATS
+
+    if source.kind == "mallet" and name.isdigit():
+        yield from _column_of_mallet(source, int(name))
+        return
+    if source.kind not in TABLE_FORMATS:
+        instead = " Give --dates, a file with a date a line." if option == "date_column" else ""
+        raise InputError(
+            f"The '--{option.replace('_', '-')}' option is for tables, but '{source.path}' was "
+            f"read as {source.kind}.{instead}"
+        )
+    try:
+        for value, _ in _stream(source, source.reading | {"name_column": name}):
+            yield str(value)
+    except InputError as error:
+        raise InputError(str(error).replace("name_column", option)) from None
+
+
+def _column_of_mallet(source: Source, number: int) -> Iterator[str]:
+    """Yield one of the columns before the text, 0 for names and 1 for labels."""
+    from polyaurn.corpus.text_files import decoded_lines
+
+    lines = decoded_lines(source.path, source.reading["encoding"])
+    rows = (line.split("\t" if line.count("\t") >= 2 else None, 2) for line in lines)
+    yield from (row[number] if number < len(row) else "" for row in rows)
+
+
+def _stream(source: Source, reading: dict[str, Any]) -> Iterator[tuple[str | None, str]]:
+    from polyaurn.corpus.readers import stream_texts
+
+    options = reading_options(reading)
+    wanted = ("encoding", "text_column", "name_column", "separator")
+    return stream_texts(source.path, source.kind, **{name: options[name] for name in wanted})
