@@ -15,7 +15,10 @@ from polyaurn.base.version import __version__
 
 NOT_KEPT = ("config", "out", "trace", "resume", "force", "json", "quiet")
 WHERE: dict[str, type] = {"text_column": str, "separator": str}  # text in a table
-PRUNING: dict[str, type] = {"min_count": int, "max_doc_fraction": float, "max_words": int}
+PRUNING: dict[str, type] = {
+    "min_count": int, "max_doc_fraction": float, "max_words": int, "max_features": int,
+    "min_df": str, "max_df": str, "flat_words": str,
+}  # fmt: skip
 _MOST_BYTES = 1 << 20
 _EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
@@ -97,14 +100,17 @@ def run_as_config(context: typer.Context) -> str:
     """
     from polyaurn.base.threads import count_threads
     from polyaurn.chain.samplers import THREAD_FREE
-    from polyaurn.corpus.patterns import WORDS
+    from polyaurn.corpus.english import EXTENDED
+    from polyaurn.corpus.patterns import TERMS
+    from polyaurn.corpus.pruning import AUTO
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
 
     values = {name: v for name, v in context.params.items() if name not in NOT_KEPT}
     for name in _paths(context) & {name for name, v in values.items() if v is not None}:
         values[name] = Path(values[name])
     if (values["format"] or recognise(values["corpus"])) in TEXT_FORMATS:
-        plain = {"stop_words": "english", "ngrams": 1, "token_pattern": WORDS}
+        plain = {"stop_words": EXTENDED, "ngrams": 1, "token_pattern": TERMS}
+        plain |= dict.fromkeys(("min_df", "max_df", "flat_words"), AUTO)
         values |= {name: v for name, v in plain.items() if values[name] is None}
     for name in ("alpha", "beta", "stop_words"):
         values[name] = _number_or_file(values[name])
@@ -199,7 +205,7 @@ def _key(name: str) -> str:
 
 def _number_or_file(value: str | None) -> Any:
     """Return a number as one, and the name of a file as an absolute path."""
-    if value in (None, "english", "none"):
+    if value in (None, "english", "english-extended", "none"):
         return value
     try:
         return float(value)

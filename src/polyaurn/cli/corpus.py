@@ -83,4 +83,6 @@ def import_(
             }
         )
     elif not quiet:
+        if documents.word_report is not None:
+            note(f"{documents.word_report}")
         note(f"{documents!r} written to {out}; train on it with: polyaurn train {out} --out MODEL")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,16 @@ from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.json_lines import are_json_lines, read_json_lines
 from polyaurn.corpus.matrix_market import read_matrix_market
 from polyaurn.corpus.pairs import read_pairs
-from polyaurn.corpus.pruning import check_pruning
+from polyaurn.corpus.preparation import with_phrases
+from polyaurn.corpus.pruning import WordChoice, choice_for_text
+from polyaurn.corpus.selection import keep_words
 from polyaurn.corpus.table_files import read_parquet, read_table
+from polyaurn.corpus.text import filter_of
 from polyaurn.corpus.text_files import Texts, check_encoding, read_folder, read_lines, read_mallet
 from polyaurn.corpus.tokenization import Tokenization
 from polyaurn.corpus.uci import read_uci
 from polyaurn.corpus.urn_file import is_urn, read_urn
+from polyaurn.corpus.word_filter import WordFilter
 from polyaurn.files.reading import check_proportion, open_bytes
 
 BAG_FORMATS = ("uci", "matrix-market", "svmlight", "ldac")
@@ -29,6 +34,7 @@ TEXT_OPTIONS = (
     "token_pattern",
     "tokenizer",
     "strip_accents",
+    "html",
 )
 TABLE_OPTIONS = ("encoding", "text_column", "name_column", "separator")
 TABLE_FORMATS = ("table", "parquet", "jsonl")  # text in a column, beside others
@@ -56,6 +62,11 @@ def read_corpus(
     min_count: int | None = None,
     max_doc_fraction: float = 1.0,
     max_words: int | None = None,
+    min_df: int | float | str | None = None,
+    max_df: int | float | str | None = None,
+    max_features: int | None = None,
+    flat_words: str | None = None,
+    phrases: bool = False,
     tokenization: Tokenization | None = None,
     **text_options: Any,
 ) -> Corpus:
@@ -92,6 +103,12 @@ def read_corpus(
         Drop words that occur in more than this share of the documents.
     max_words : int, optional
         Keep this many words, those of highest TF-IDF.
+    min_df, max_df, max_features, flat_words : optional
+        Which words to keep by the documents they occur in; see `Corpus.from_texts`, whose defaults
+        hold for text. Of counts, and where a `tokenization` is given, no word is dropped by
+        default.
+    phrases : bool
+        Find phrases of two or three words in text, and count them as words.
     tokenization : Tokenization, optional
         Cut text as another corpus or model did, ``model.tokenization``.
     **text_options
@@ -104,7 +121,15 @@ def read_corpus(
     """
     path = check_path(path, "path")
     rule = check_text_options(text_options, tokenization)
-    check_pruning(min_count or 0, max_doc_fraction, max_words)
+    pruning: dict[str, Any] = {
+        "min_count": min_count or 0,
+        "max_doc_fraction": max_doc_fraction,
+        "max_words": max_words,
+        "min_df": min_df,
+        "max_df": max_df,
+        "max_features": max_features,
+        "flat_words": flat_words,
+    }
     check_encoding(encoding)
     if format is not None:
         formats = (*BAG_FORMATS, *TEXT_FORMATS, "urn")
@@ -117,11 +142,8 @@ def read_corpus(
         "encoding": encoding,
     }
     chosen = check_options(path, chosen, columns | {"transpose": transpose})
-    pruning: dict[str, Any] = {
-        "min_count": min_count or 0,
-        "max_doc_fraction": max_doc_fraction,
-        "max_words": max_words,
-    }
+    choice = word_choice(chosen, tokenization, pruning)
+    text_options |= {"phrases": phrases} if phrases else {}
     if chosen == "urn":
         given = [*text_options, *(["tokenization"] if tokenization else []), "vocabulary"]
         if given[1:] or vocabulary is not None:
@@ -129,15 +151,19 @@ def read_corpus(
                 f"The '{given[0]}' parameter is for text or counts, "
                 f"but '{path}' has already been imported. Leave it out, or import the corpus again."
             )
-        return read_urn(path).prune(**pruning)
+        return keep_words(read_urn(path), choice)
     if chosen in BAG_FORMATS:
         options = text_options | ({"tokenization": tokenization} if tokenization else {})
         reject_text_options(path, chosen, options)
         corpus = _read_bag(path, chosen, vocabulary, transpose)
     else:
         reject_vocabulary(path, chosen, vocabulary)
-        corpus = _count_texts(path, stream_texts(path, chosen, **columns), rule)
-    return corpus.prune(**pruning)
+        again = partial(stream_texts, path, chosen, **columns)
+        rule = with_phrases(rule, phrases, lambda: (text for _, text in again()))
+        words = filter_of(rule)
+        corpus = _count_texts(path, again(), rule, words)
+        return keep_words(corpus, choice, words.left_out())
+    return keep_words(corpus, choice)
 
 
 def recognise(path: Path) -> str:
@@ -191,7 +217,18 @@ def _looks_like_mallet(lines: list[bytes], name: str) -> bool:
     return all(line.count(b"\t") == 2 for line in lines) and b"text" not in first
 
 
-def _count_texts(path: Path, documents: Texts, tokenization: Tokenization) -> Corpus:
+def word_choice(
+    format: str, tokenization: Tokenization | None, pruning: dict[str, Any]
+) -> WordChoice:
+    """Return which words are kept; for text that is not cut as a model's was, by the defaults."""
+    if format in TEXT_FORMATS and tokenization is None:
+        return choice_for_text(**pruning)
+    return WordChoice(**{name: value for name, value in pruning.items() if value is not None})
+
+
+def _count_texts(
+    path: Path, documents: Texts, tokenization: Tokenization, words: WordFilter
+) -> Corpus:
     """Count the words of texts as they are read, so that texts are not kept in memory."""
     first = next(documents, None)
     if first is None:
@@ -207,7 +244,7 @@ def _count_texts(path: Path, documents: Texts, tokenization: Tokenization) -> Co
             yield text
 
     try:
-        return Corpus.cut(texts(), tokenization, doc_names=names)
+        return Corpus.cut(texts(), tokenization, doc_names=names, words=words)
     except InputError as error:
         if str(path) in str(error):
             raise
@@ -266,7 +303,7 @@ def check_options(path: Path, format: str, options: dict[str, Any]) -> str:
 def reject_text_options(path: Path, format: str, options: dict[str, Any]) -> None:
     """Raise an error if options for text are given for a file of counts."""
     for name in options:
-        if name in (*TEXT_OPTIONS, "tokenization"):
+        if name in (*TEXT_OPTIONS, "phrases", "tokenization"):
             raise InputError(
                 f"The '{name}' parameter is for text, but '{path}' holds counts ({format}). Leave "
                 "it out, or give the text itself."

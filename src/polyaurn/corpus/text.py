@@ -1,7 +1,7 @@
 """Texts, and lists of tokens, to counts of words."""
 
 import unicodedata
-from collections.abc import Iterable, Sized
+from collections.abc import Callable, Iterable, Sized
 from typing import Any
 
 import numpy as np
@@ -9,17 +9,27 @@ import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tracked
-from polyaurn.corpus.patterns import expression
+from polyaurn.corpus.english import without_contractions
+from polyaurn.corpus.html import text_of
+from polyaurn.corpus.patterns import TERMS, expression
+from polyaurn.corpus.phrases import Joiner, segments
 from polyaurn.corpus.tokenization import Tokenization
+from polyaurn.corpus.word_filter import WordFilter, stop_set
 
 Counts = tuple[sp.csr_matrix, list[str]]  # documents by words, and the words
 
 
-def count_words(texts: Iterable[str], tokenization: Tokenization, *, empty: bool = False) -> Counts:
+def count_words(
+    texts: Iterable[str],
+    tokenization: Tokenization,
+    *,
+    empty: bool = False,
+    words: WordFilter | None = None,
+) -> Counts:
     """Count the words of texts with scikit-learn's CountVectorizer.
 
     Return a CSR matrix, documents by words, and the words in alphabetical order. With `empty`, it
-    is no error if no text has any word.
+    is no error if no text has any word. A filter that is given remembers the words left out.
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -28,19 +38,67 @@ def count_words(texts: Iterable[str], tokenization: Tokenization, *, empty: bool
             "The 'texts' parameter must be several strings, one for each document. Got a single "
             "string instead; put it in a list, or use polyaurn.read_corpus for a file."
         )
-    tokenization.check_usable()
-    stop, form, tokenizer = (
-        tokenization.stop_words, tokenization.normalization, tokenization.tokenizer,
-    )  # fmt: skip
+    cut = cutter(tokenization, filter_of(tokenization) if words is None else words)
     vectorizer = CountVectorizer(
-        stop_words=[_in_form(word, form) for word in stop] if isinstance(stop, tuple) else stop,
+        tokenizer=cut,
+        token_pattern=None,
         ngram_range=tokenization.ngram_range,
         lowercase=tokenization.lowercase,
-        token_pattern=None if tokenizer else expression(tokenization.token_pattern),
-        tokenizer=tokenizer,
         strip_accents=tokenization.strip_accents,
     )
-    return _count(vectorizer, (_in_form(text, form) for text in _strings(texts)), empty)
+    return _count(vectorizer, plain_texts(texts, tokenization), empty)
+
+
+def filter_of(tokenization: Tokenization) -> WordFilter:
+    """Return a new filter, which leaves out stop words, and numbers where the pattern does."""
+    numbers = tokenization.token_pattern != TERMS or tokenization.tokenizer is not None
+    return WordFilter(filter_stop_words(tokenization), numbers=numbers)
+
+
+def filter_stop_words(tokenization: Tokenization) -> frozenset[str]:
+    """Return the stop words in the Unicode form of the texts."""
+    form = tokenization.normalization
+    return frozenset(_in_form(word, form) for word in stop_set(tokenization.stop_words))
+
+
+def plain_texts(texts: Iterable[str], tokenization: Tokenization) -> Iterable[str]:
+    """Return texts without tags and in one Unicode form, with contractions folded."""
+    form, tokenizer = tokenization.normalization, tokenization.tokenizer
+    fold = tokenizer is None and tokenization.token_pattern == TERMS
+    for text in _strings(texts):
+        plain = _in_form(text_of(text) if tokenization.html else text, form)
+        yield without_contractions(plain) if fold else plain
+
+
+def cutter(tokenization: Tokenization, words: WordFilter) -> Callable[[str], list[str]]:
+    """Return a function from a text to the tokens that are counted."""
+    tokenization.check_usable()
+    tokenize = tokenizer_of(tokenization)
+    if not tokenization.phrases:
+        return lambda text: words(tokenize(text))
+    join = Joiner(tokenization.phrases)
+    whole = tokenization.tokenizer is not None
+
+    def cut(text: str) -> list[str]:
+        parts = [text] if whole else segments(text)
+        return words(token for part in parts for token in join(tokenize(part)))
+
+    return cut
+
+
+def tokenizer_of(tokenization: Tokenization) -> Callable[[str], list[str]]:
+    """Return a function from a text to all its tokens."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    if tokenization.tokenizer is not None:
+        tokenizer = tokenization.tokenizer
+        return lambda text: list(tokenizer(text))
+    pattern = expression(tokenization.token_pattern)
+    try:
+        found: Callable[[str], list[str]] = CountVectorizer(token_pattern=pattern).build_tokenizer()
+    except ValueError as error:
+        raise InputError(f"The texts could not be counted: {str(error).rstrip('.')}.") from None
+    return found
 
 
 def count_tokens(documents: Iterable[Iterable[str]], *, empty: bool = False) -> Counts:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.patterns import LETTERS, WORDS, check_pattern, has_marks, is_bounded
+from polyaurn.corpus.english import EXTENDED
+from polyaurn.corpus.patterns import LETTERS, TERMS, WORDS, check_pattern, has_marks, is_bounded
+from polyaurn.corpus.phrases import Phrases, check_phrases
 
 Tokenizer = Callable[[str], Iterable[str]]
 TOKEN_LISTS = "lists of tokens"  # in place of a tokenizer's name
@@ -21,14 +23,14 @@ class Tokenization:
 
     Parameters
     ----------
-    stop_words : "english", tuple of str, or None
+    stop_words : "english-extended", "english", tuple of str, or None
         Words that are left out.
     ngram_range : pair of int
         Least and greatest number of neighbouring words that are counted together.
     lowercase : bool
         Whether capitals are folded.
     token_pattern : str
-        "words", or the regular expression of a word.
+        "terms", "words", or the regular expression of a word.
     strip_accents : {"ascii", "unicode"} or None
         How accents are folded.
     normalization : "NFC" or None
@@ -38,18 +40,24 @@ class Tokenization:
     tokenizer_name : str
         What the tokenizer is called. A name without a tokenizer says that there was one, which
         could not be saved.
+    phrases : tuple of pairs of str
+        Neighbouring words that are counted as one, "new" and "york" as "new_york".
+    html : bool
+        Whether texts are HTML, whose tags are removed.
     trusted : bool
         False where the pattern came in a file and might never end; it is then not run.
     """
 
-    stop_words: str | tuple[str, ...] | None = "english"
+    stop_words: str | tuple[str, ...] | None = EXTENDED
     ngram_range: tuple[int, int] = (1, 1)
     lowercase: bool = True
-    token_pattern: str = WORDS
+    token_pattern: str = TERMS
     strip_accents: str | None = None
     normalization: str | None = "NFC"
     tokenizer: Tokenizer | None = None
     tokenizer_name: str = ""
+    phrases: Phrases = ()
+    html: bool = False
     trusted: bool = True
 
     def __post_init__(self) -> None:
@@ -57,6 +65,7 @@ class Tokenization:
         object.__setattr__(self, "stop_words", words)
         object.__setattr__(self, "ngram_range", _check_ngrams(self.ngram_range))
         check_pattern(self.token_pattern)
+        object.__setattr__(self, "phrases", check_phrases(self.phrases))
         if self.tokenizer is not None:
             if not callable(self.tokenizer):
                 raise InputError(
@@ -104,6 +113,8 @@ class Tokenization:
             "strip_accents": self.strip_accents,
             "normalization": self.normalization,
             "tokenizer": self.tokenizer_name or None,
+            "phrases": [list(pair) for pair in self.phrases],
+            "html": self.html,
         }
 
     def __getstate__(self) -> dict[str, Any]:
@@ -123,13 +134,14 @@ def tokenization_of(stated: Any) -> Tokenization:
             stated[key] for key in ("strip_accents", "normalization", "tokenizer")
         )
         fine = (
-            (stop in (None, "english") or _all_strings(stop))
+            (stop in (None, "english", EXTENDED) or _all_strings(stop))
             and accents in (None, "ascii", "unicode")
             and form in (None, "NFC")
             and isinstance(stated["lowercase"], bool)
             and isinstance(stated["token_pattern"], str)
             and len(stated["token_pattern"]) <= _MOST_PATTERN
             and (name is None or isinstance(name, str))
+            and isinstance(stated.get("html", False), bool)
         )
         if not fine:
             raise InputError("The tokenization has values of a wrong kind.")
@@ -141,6 +153,8 @@ def tokenization_of(stated: Any) -> Tokenization:
             strip_accents=accents,
             normalization=form,
             tokenizer_name=name or "",
+            phrases=stated.get("phrases", ()),
+            html=stated.get("html", False),
             trusted=is_bounded(stated["token_pattern"]),
         )
     except (KeyError, TypeError):
@@ -165,27 +179,29 @@ def tokenization_for(vocab: tuple[str, ...]) -> Tokenization:
 
 
 def stop_list(stop_words: Any) -> Any:
-    """Return "english", a tuple of words, or None.
+    """Return the name of a list, a tuple of words, or None.
 
-    A string other than "english" and "none" is the path of a file with one word per line.
+    A string other than a name is the path of a file with one word per line.
     """
-    if stop_words is None or (isinstance(stop_words, str) and stop_words in ("none", "english")):
+    names = ("none", "english", EXTENDED)
+    if stop_words is None or (isinstance(stop_words, str) and stop_words in names):
         return None if stop_words == "none" else stop_words
     if isinstance(stop_words, str | Path):
         try:
             text = Path(stop_words).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(
-                "The 'stop_words' parameter must be 'english', 'none', a list of words or a "
-                f"UTF-8 file with one word per line. Got {str(stop_words)!r}, which cannot be read "
+                f"The 'stop_words' parameter must be '{EXTENDED}', 'english', 'none', a list of "
+                "words or a UTF-8 file with one word per line. Got "
+                f"{str(stop_words)!r}, which cannot be read "
                 f"({getattr(error, 'strerror', None) or 'not UTF-8'}); check the path."
             ) from None
         return tuple(line.strip() for line in text.splitlines() if line.strip())
     words = tuple(stop_words) if isinstance(stop_words, Iterable) else (None,)
     if not _all_strings(words):
         raise InputError(
-            "The 'stop_words' parameter must be 'english', 'none', a list of words or a file. Got "
-            f"{stop_words!r:.60} instead."
+            f"The 'stop_words' parameter must be '{EXTENDED}', 'english', 'none', a list of words "
+            f"or a file. Got {stop_words!r:.60} instead."
         )
     return words
 
