@@ -138,7 +138,7 @@ def _import_in_pieces(
     """Convert a file of text or a UCI bag of words."""
     columns = {name: reading[name] for name in TABLE_OPTIONS if name in reading}
     if format in TEXT_FORMATS:
-        again = partial(stream_texts, path, format, **columns)
+        again = partial(stream_texts, path, format, html=rule.html, **columns)
         rule = with_phrases(rule, phrases, lambda: (text for _, text in again()))
     filtered = filter_of(rule)
     pieces, vocabulary = _stream(path, format, reading, rule, filtered)
@@ -196,7 +196,7 @@ def _stream(
     reject_vocabulary(path, format, reading.get("vocabulary"))
     columns = {name: reading[name] for name in TABLE_OPTIONS if name in reading}
     seen: dict[str, int] = {}
-    documents = stream_texts(path, format, **columns)
+    documents = stream_texts(path, format, html=rule.html, **columns)
     return _count_pieces(documents, seen, rule, filtered), lambda: list(seen)
 
 

@@ -14,7 +14,6 @@ from polyaurn.base.arrays import I32, I64
 from polyaurn.base.checks import check_fraction
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, bits, check_seed, key
-from polyaurn.corpus.anndata import is_anndata, read_anndata
 from polyaurn.corpus.arrays import (
     as_numbers,
     check_counts,
@@ -34,7 +33,7 @@ from polyaurn.corpus.patterns import TERMS
 from polyaurn.corpus.preparation import with_phrases
 from polyaurn.corpus.pruning import WordChoice, WordReport
 from polyaurn.corpus.selection import keep_words
-from polyaurn.corpus.text import count_tokens, count_words, filter_of, is_token_lists
+from polyaurn.corpus.text import count_tokens, count_words, filter_of
 from polyaurn.corpus.tokenization import TOKEN_LISTS, Tokenization, Tokenizer
 from polyaurn.corpus.word_filter import WordFilter
 
@@ -483,30 +482,3 @@ class Corpus:
             min_count, max_doc_fraction, max_words, min_df, max_df, max_features, flat_words
         )
         return self if choice.keeps_all else keep_words(self, choice)
-
-
-def as_corpus(X: Any) -> Corpus:
-    """Return a corpus of strings, lists of tokens, or counts: a matrix, a data frame, AnnData.
-
-    The columns of a data frame become the vocabulary, as do the genes of AnnData. A `Corpus` is
-    returned as it is.
-    """
-    if isinstance(X, Corpus):
-        return X
-    if is_anndata(X):
-        return read_anndata(X, None, Corpus.from_matrix)
-    if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2):
-        columns = getattr(X, "columns", None)
-        return Corpus.from_matrix(X, None if columns is None else [str(name) for name in columns])
-    items = list(X) if isinstance(X, Iterable) and not isinstance(X, str | dict) else []
-    if any(isinstance(item, str) for item in items):
-        return Corpus.from_texts(items, doc_names=index_names(X))
-    if is_token_lists(items):
-        return Corpus.from_tokens(items, doc_names=index_names(X))
-    if items and all(isinstance(item, list | tuple | np.ndarray) for item in items):
-        return Corpus.from_matrix(np.asarray(items))
-    what = "one string" if isinstance(X, str) else type(X).__name__
-    raise InputError(
-        "The 'X' parameter must be a Corpus, a matrix of counts, strings or lists of tokens. Got "
-        f"{what} instead; put strings in a list, or read a file with polyaurn.read_corpus."
-    )

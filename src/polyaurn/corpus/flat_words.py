@@ -22,8 +22,8 @@ COMMON = 0.05  # share of documents from which on a word may lead many topics
 _COMPARED = 0.02  # share of documents from which on words have a part in the median
 _CONTEXT = 2_000  # most frequent words that words are compared by
 _BINS = 20  # of documents of similar length
-_BELOW = 0.4  # of the median effect
-_ERRORS = 4.0  # words are not independent, so that the error is larger than its formula
+_BELOW = 0.5  # of the median effect
+_ERRORS = 3.0  # words are not independent, so that the error is larger than its formula
 
 
 def sampled(n_documents: int) -> I64:

@@ -9,6 +9,7 @@ from typing import Any
 
 from polyaurn.base.checks import check_one_of, check_path, wrong
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.arrow import corpus_of_table, is_arrow_table
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.json_lines import are_json_lines, read_json_lines
 from polyaurn.corpus.matrix_market import read_matrix_market
@@ -16,9 +17,18 @@ from polyaurn.corpus.pairs import read_pairs
 from polyaurn.corpus.preparation import with_phrases
 from polyaurn.corpus.pruning import WordChoice, choice_for_text
 from polyaurn.corpus.selection import keep_words
-from polyaurn.corpus.table_files import read_parquet, read_table
+from polyaurn.corpus.table_files import PARQUET, read_parquet, read_table
 from polyaurn.corpus.text import filter_of
-from polyaurn.corpus.text_files import Texts, check_encoding, read_folder, read_lines, read_mallet
+from polyaurn.corpus.text_files import (
+    HTML,
+    TEXT,
+    Texts,
+    check_encoding,
+    files_below,
+    read_folder,
+    read_lines,
+    read_mallet,
+)
 from polyaurn.corpus.tokenization import Tokenization
 from polyaurn.corpus.uci import read_uci
 from polyaurn.corpus.urn_file import is_urn, read_urn
@@ -50,7 +60,7 @@ _DEFAULTS = {"encoding": "utf-8", "transpose": False}
 
 
 def read_corpus(
-    path: str | Path,
+    path: Any,
     *,
     format: str | None = None,
     vocabulary: Any = None,
@@ -74,20 +84,22 @@ def read_corpus(
 
     The format is recognised: UCI bag of words (``docword.NAME.txt`` with ``vocab.NAME.txt`` beside
     it), MatrixMarket, SVMlight, LDA-C, text with one document per line, CSV, TSV, JSON Lines or
-    Parquet with a text column, a folder of ``.txt`` files, MALLET's three columns, or a file that
-    `import_corpus` wrote, which is mapped into memory.
+    Parquet with a text column, a folder of ``.txt`` files or of Parquet, MALLET's three columns, or
+    a file that `import_corpus` wrote, which is mapped into memory. Tables of other libraries are
+    read through ``__arrow_c_stream__``: Polars, DuckDB, Arrow, pandas.
 
     Parameters
     ----------
-    path : str or Path
-        The file or folder.
+    path : str, Path or table
+        The file or folder, or an object with ``__arrow_c_stream__``.
     format : str, optional
         "uci", "matrix-market", "svmlight", "ldac", "lines", "table", "parquet", "jsonl",
         "folder" or "mallet", if the format is not recognised correctly.
     vocabulary : path or sequence of str, optional
         The words of a bag of words, if they are not in a file beside it.
     text_column : str or int, optional
-        Column of a table that holds the text, or key of JSON Lines; "text" by default. A number,
+        Column of a table that holds the text, or key of JSON Lines, "body.text" for a key inside
+        another; "text" by default. A number,
         from 0, is for a table without a first row of column names.
     name_column : str or int, optional
         Column of a table, or key of JSON Lines, with document names.
@@ -119,7 +131,6 @@ def read_corpus(
     Corpus
         Empty documents keep their place.
     """
-    path = check_path(path, "path")
     rule = check_text_options(text_options, tokenization)
     pruning: dict[str, Any] = {
         "min_count": min_count or 0,
@@ -131,6 +142,12 @@ def read_corpus(
         "flat_words": flat_words,
     }
     check_encoding(encoding)
+    if is_arrow_table(path):
+        given = {"format": format, "vocabulary": vocabulary, "separator": separator}
+        _reject_for_tables(given)
+        choice = word_choice("parquet", tokenization, pruning)
+        return corpus_of_table(path, text_column, name_column, rule, choice, phrases=phrases)
+    path = check_path(path, "path")
     if format is not None:
         formats = (*BAG_FORMATS, *TEXT_FORMATS, "urn")
         check_one_of(format, "format", formats, remedy="leave it out to have it recognised")
@@ -145,10 +162,10 @@ def read_corpus(
     choice = word_choice(chosen, tokenization, pruning)
     text_options |= {"phrases": phrases} if phrases else {}
     if chosen == "urn":
-        given = [*text_options, *(["tokenization"] if tokenization else []), "vocabulary"]
-        if given[1:] or vocabulary is not None:
+        unwanted = [*text_options, *(["tokenization"] if tokenization else []), "vocabulary"]
+        if unwanted[1:] or vocabulary is not None:
             raise InputError(
-                f"The '{given[0]}' parameter is for text or counts, "
+                f"The '{unwanted[0]}' parameter is for text or counts, "
                 f"but '{path}' has already been imported. Leave it out, or import the corpus again."
             )
         return keep_words(read_urn(path), choice)
@@ -158,7 +175,7 @@ def read_corpus(
         corpus = _read_bag(path, chosen, vocabulary, transpose)
     else:
         reject_vocabulary(path, chosen, vocabulary)
-        again = partial(stream_texts, path, chosen, **columns)
+        again = partial(stream_texts, path, chosen, html=rule.html, **columns)
         rule = with_phrases(rule, phrases, lambda: (text for _, text in again()))
         words = filter_of(rule)
         corpus = _count_texts(path, again(), rule, words)
@@ -171,7 +188,8 @@ def recognise(path: Path) -> str:
     if not path.exists():
         raise InputError(f"The file '{path}' does not exist. Check the path.")
     if path.is_dir():
-        return "folder"
+        texts = next(files_below(path, (*TEXT, *HTML)), None)
+        return "parquet" if texts is None and next(files_below(path, PARQUET), None) else "folder"
     with open_bytes(path) as file:
         head = file.read(1 << 16).removeprefix(b"\xef\xbb\xbf")
     if not head:
@@ -215,6 +233,16 @@ def _looks_like_mallet(lines: list[bytes], name: str) -> bool:
         return False
     first = [field.strip(b'" \r').lower() for field in lines[0].split(b"\t")]
     return all(line.count(b"\t") == 2 for line in lines) and b"text" not in first
+
+
+def _reject_for_tables(options: dict[str, Any]) -> None:
+    """Raise an error if options for files are given for a table in memory."""
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(
+                f"The '{name}' parameter is for files, but the corpus is a table in memory. Leave "
+                "it out."
+            )
 
 
 def word_choice(
@@ -267,10 +295,11 @@ def stream_texts(
     text_column: Any = None,
     name_column: Any = None,
     separator: str | None = None,
+    html: bool = False,
 ) -> Texts:
     """Return an iterator over names and texts of documents; options as those of `read_corpus`."""
     if format == "folder":
-        return read_folder(path, encoding)
+        return read_folder(path, encoding, html=html)
     if format == "table":
         return read_table(path, encoding, text_column, name_column, separator)
     if format == "jsonl":

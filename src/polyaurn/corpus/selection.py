@@ -2,24 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 import numpy as np
 
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.pruning import WordChoice, WordReport, document_frequency, words_to_keep
 
-if TYPE_CHECKING:
-    from polyaurn.corpus.corpus import Corpus
+C = TypeVar("C")  # a Corpus, which uses this module
 
 
 def keep_words(
-    corpus: "Corpus", choice: WordChoice, left_out: Mapping[str, set[str]] | None = None
-) -> "Corpus":
+    documents: C, choice: WordChoice, left_out: Mapping[str, set[str]] | None = None
+) -> C:
     """Return a corpus with the words of a choice; documents stay, even those that become empty.
 
     Where `left_out` is given, words of text that were not counted, the corpus has a report.
     """
+    corpus: Any = documents
     used = np.flatnonzero(np.diff(corpus.doc_ptr))
     keep, dropped = words_to_keep(
         choice,
@@ -31,7 +31,7 @@ def keep_words(
     )
     report = None if left_out is None else report_of(left_out, len(keep), int(keep.sum()), dropped)
     if keep.all():
-        return corpus if report is None else replace(corpus, word_report=report)
+        return documents if report is None else _changed(corpus, word_report=report)
     if not keep.any():
         raise InputError(
             f"The pruning must leave at least one word. Got {choice.described()} on "
@@ -43,13 +43,17 @@ def keep_words(
     kept_before = np.concatenate(([0], np.cumsum(stays)))
     word = new_number[corpus.word[stays]]
     word.flags.writeable = False
-    return replace(
+    return _changed(
         corpus,
         doc_ptr=kept_before[corpus.doc_ptr],
         word=word,
         vocab=tuple(w for w, k in zip(corpus.vocab, keep.tolist(), strict=True) if k),
         word_report=report,
     )
+
+
+def _changed(corpus: Any, **changes: Any) -> Any:
+    return replace(corpus, **changes)
 
 
 def report_of(

@@ -19,7 +19,8 @@ from polyaurn.base.version import __version__
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.samplers import DEFAULT_SAMPLER
 from polyaurn.chain.state import Info
-from polyaurn.corpus.corpus import Corpus, as_corpus
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.inputs import as_corpus
 from polyaurn.files.locks import locked
 from polyaurn.model.model import TopicModel
 from polyaurn.studies.topic_grid.folder import GridFolder
