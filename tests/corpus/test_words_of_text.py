@@ -176,8 +176,13 @@ def test_counts_are_left_as_they_are():
     assert Corpus.from_tokens([["said", "000"]] * 100).vocab == ("000", "said")
 
 
-@pytest.mark.parametrize("bad", [{"min_df": -1}, {"min_df": 1.5}, {"max_df": 0}, {"max_df": "half"},
-                                 {"max_df": True}, {"max_features": 0}, {"flat_words": "no"}])  # fmt: skip
+BAD = [
+    {"min_df": -1}, {"min_df": 1.5}, {"max_df": 0}, {"max_df": "half"}, {"max_df": True},
+    {"max_features": 0}, {"flat_words": "no"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD)
 def test_bad_limits_are_reported(bad):
     with pytest.raises(InputError, match=f"The '{next(iter(bad))}' parameter must be"):
         Corpus.from_texts(["apple"], **bad)

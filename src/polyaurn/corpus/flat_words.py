@@ -5,7 +5,8 @@ are those of any documents of the same length. A word such as "court" comes with
 each frequent word w, the number of documents in which it meets another word v is compared with
 what is expected if w were scattered over documents of similar length. With N documents that have
 both, expectation E and variance Var, the mean of (N - E)^2 / Var over frequent words v is 1 for
-a scattered word, and 1 + df * effect else. Words whose effect is far below the median are flat.
+a scattered word, and 1 + df * effect else. Words whose effect is far below the median are flat;
+the more documents a word is in, the larger an effect it must have, since it leads more topics.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ COMMON = 0.05  # share of documents from which on a word may lead many topics
 _COMPARED = 0.02  # share of documents from which on words have a part in the median
 _CONTEXT = 2_000  # most frequent words that words are compared by
 _BINS = 20  # of documents of similar length
-_BELOW = 0.5  # of the median effect
+_BELOW = ((0.1, 0.5), (0.2, 0.75))  # share of documents, and share of the median effect there
 _ERRORS = 3.0  # words are not independent, so that the error is larger than its formula
 
 
@@ -50,8 +51,9 @@ def flat_words(counts: sp.csr_matrix, words: Sequence[str]) -> npt.NDArray[np.bo
     cut = np.partition(frequency, -_CONTEXT)[-_CONTEXT] if len(frequency) > _CONTEXT else 0.0
     context = _in_order(words, frequency >= max(cut, 2.0))
     effect, error = _effects(occurs, compared, context)
-    common = frequency[compared] >= COMMON * n_documents
-    flat[compared[common & (effect + _ERRORS * error < _BELOW * np.median(effect))]] = True
+    share = frequency[compared] / n_documents
+    limit = np.interp(share, *zip(*_BELOW, strict=True)) * np.median(effect)
+    flat[compared[(share >= COMMON) & (effect + _ERRORS * error < limit)]] = True
     return flat
 
 

@@ -16,6 +16,7 @@ from polyaurn.corpus.flat_words import LEAST_DOCUMENTS, flat_words, sampled
 AUTO = "auto"
 SMALL, MIDDLE = 50, 1_000  # documents: below, every word is kept; below, words of two documents
 MAX_DF = 0.5
+LEAST_TOKENS = 0.2  # share of tokens that "auto" leaves at least
 Mask = npt.NDArray[np.bool_]
 
 
@@ -118,11 +119,11 @@ def words_to_keep(
 
     Document frequencies are computed only if they are needed. `n_documents` counts the documents
     that are not empty; `sample` returns the counts of documents by their place among those.
-    Where "auto" would leave no word, it drops none.
+    Where "auto" would leave hardly any token, it drops none.
     """
     for tried in (choice.for_documents(n_documents), choice.without_auto()):
         keep, dropped = _apply(tried, words, counts, document_frequencies, n_documents, sample)
-        if keep.any():
+        if counts[keep].sum() >= LEAST_TOKENS * counts.sum():
             break
     return keep, dropped
 

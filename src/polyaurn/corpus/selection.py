@@ -30,8 +30,10 @@ def keep_words(
         lambda places: corpus.select(used[places]).to_matrix(),
     )
     report = None if left_out is None else report_of(left_out, len(keep), int(keep.sum()), dropped)
+    kept: C
     if keep.all():
-        return documents if report is None else _changed(corpus, word_report=report)
+        kept = corpus if report is None else replace(corpus, word_report=report)
+        return kept
     if not keep.any():
         raise InputError(
             f"The pruning must leave at least one word. Got {choice.described()} on "
@@ -43,17 +45,14 @@ def keep_words(
     kept_before = np.concatenate(([0], np.cumsum(stays)))
     word = new_number[corpus.word[stays]]
     word.flags.writeable = False
-    return _changed(
+    kept = replace(
         corpus,
         doc_ptr=kept_before[corpus.doc_ptr],
         word=word,
         vocab=tuple(w for w, k in zip(corpus.vocab, keep.tolist(), strict=True) if k),
         word_report=report,
     )
-
-
-def _changed(corpus: Any, **changes: Any) -> Any:
-    return replace(corpus, **changes)
+    return kept
 
 
 def report_of(
