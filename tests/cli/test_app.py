@@ -90,7 +90,7 @@ def test_quiet_prints_nothing_and_no_terminal_has_no_live_line(run, texts):
     assert run("train", texts, "-k", 2, "--sweeps", 3, "--out", "a", "-q") == (0, "", "")
     _, _, err = run("train", texts, "-k", 2, "--sweeps", 3, "--out", "b")
     assert "\x1b" not in err
-    assert len(err.splitlines()) == 3
+    assert len(err.splitlines()) == 4
 
 
 def test_priors_from_files_and_tables_with_columns(run, tmp_path):
