@@ -23,7 +23,7 @@ COMMON = 0.05  # share of documents from which on a word may lead many topics
 _COMPARED = 0.02  # share of documents from which on words have a part in the median
 _CONTEXT = 2_000  # most frequent words that words are compared by
 _BINS = 20  # of documents of similar length
-_BELOW = ((0.1, 0.5), (0.2, 0.75))  # share of documents, and share of the median effect there
+_SHARES, _BELOW = (0.1, 0.2), (0.5, 0.75)  # of documents, and of the median effect there
 _ERRORS = 3.0  # words are not independent, so that the error is larger than its formula
 
 
@@ -52,7 +52,7 @@ def flat_words(counts: sp.csr_matrix, words: Sequence[str]) -> npt.NDArray[np.bo
     context = _in_order(words, frequency >= max(cut, 2.0))
     effect, error = _effects(occurs, compared, context)
     share = frequency[compared] / n_documents
-    limit = np.interp(share, *zip(*_BELOW, strict=True)) * np.median(effect)
+    limit = np.interp(share, _SHARES, _BELOW) * np.median(effect)
     flat[compared[(share >= COMMON) & (effect + _ERRORS * error < limit)]] = True
     return flat
 
