@@ -271,3 +271,14 @@ def test_race_interpolates_in_log_time(race_modules):
     row = report.summarise({"setting": {}, "shares": [0.5, 1.0], "seeds": seeds}, "auto")
     assert (row.ratio, row.seconds, row.seeds) == (pytest.approx(2.0), pytest.approx(2.0), 3)
     assert row.difference == pytest.approx(0.5)
+
+
+def test_text_defaults_run():
+    out = run("text_defaults.py", "--corpora", "tiny", "--topics", "3", "--sweeps", "3", "--seeds",
+              "1", "--options", "old defaults", "defaults")  # fmt: skip
+    assert out.count("NPMI") == 2
+
+
+def test_phrases_run():
+    out = run("phrases.py", "--corpora", "tiny", "--best", "5")
+    assert out.count("confirmed") == 2

@@ -40,7 +40,7 @@ def test_the_file_tells_all_that_was_resolved(run, texts, tmp_path):
     found = tomllib.loads((tmp_path / "m" / CONFIG).read_text())
     assert found["corpus"] == str(tmp_path / "texts.txt")
     assert (found["topics"], found["sweeps"], found["alpha"], found["threads"]) == (2, 4, 0.1, 1)
-    assert (found["stop-words"], found["ngrams"]) == ("english", 1)
+    assert (found["stop-words"], found["ngrams"]) == ("english-extended", 1)
     assert found["transpose"] is False
     assert not {"out", "trace", "quiet", "force", "resume", "config", "json"} & set(found)
     run("train", "texts.txt", "-k", 2, "--sweeps", 4, "--sampler", "light", "--out", "n", "-q")

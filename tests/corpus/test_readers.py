@@ -302,7 +302,7 @@ def test_quoted_fields_of_tab_separated_files(tmp_path):
 
 def test_plain_quotation_marks_in_tab_separated_files(tmp_path):
     path = write(tmp_path / "t.tsv", 'text\tid\n"red," she said\ta\na 5" leaf\tb\n"" tree\tc\n')
-    corpus = read_corpus(path, name_column="id")
+    corpus = read_corpus(path, name_column="id", stop_words="english")
     assert corpus.doc_names == ("a", "b", "c")
     assert corpus.vocab == ("leaf", "red", "said", "tree")
     open_mark = write(tmp_path / "o.tsv", 'text\tid\n"red apple\ta\nleaf\tb\n"tree"x\tc\n')

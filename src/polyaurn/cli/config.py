@@ -21,7 +21,10 @@ WHERE: dict[str, type] = {"text_column": str, "separator": str}  # text in a tab
 SOURCE: dict[str, type] = WHERE | {  # what documents are read from, and how
     "corpus": str, "format": str, "encoding": str,
 }  # fmt: skip
-PRUNING: dict[str, type] = {"min_count": int, "max_doc_fraction": float, "max_words": int}
+PRUNING: dict[str, type] = {
+    "min_count": int, "max_doc_fraction": float, "max_words": int, "max_features": int,
+    "min_df": str, "max_df": str, "flat_words": str,
+}  # fmt: skip
 _MOST_BYTES = 1 << 20
 _EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
@@ -105,7 +108,9 @@ def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = 
     """
     from polyaurn.base.threads import count_threads
     from polyaurn.chain.samplers import THREAD_FREE
-    from polyaurn.corpus.patterns import WORDS
+    from polyaurn.corpus.english import EXTENDED
+    from polyaurn.corpus.patterns import TERMS
+    from polyaurn.corpus.pruning import AUTO
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
 
     values = {name: v for name, v in context.params.items() if name not in NOT_KEPT}
@@ -114,8 +119,9 @@ def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = 
     if (values["format"] or recognise(values["corpus"])) in TEXT_FORMATS:
         language = (tokenization and tokenization.language) or "none"
         values["language"] = language
-        stop = "english" if language in ("none", "en") else "auto"
-        plain = {"stop_words": stop, "ngrams": 1, "token_pattern": WORDS}
+        stop = EXTENDED if language in ("none", "en") else AUTO
+        plain = {"stop_words": stop, "ngrams": 1, "token_pattern": TERMS}
+        plain |= dict.fromkeys(("min_df", "max_df", "flat_words"), AUTO)
         values |= {name: v for name, v in plain.items() if values[name] is None}
     for name in ("alpha", "beta", "stop_words"):
         values[name] = _number_or_file(values[name])
@@ -209,10 +215,11 @@ def _key(name: str) -> str:
 
 
 def _number_or_file(value: str | None) -> Any:
-    """Return a number as one, the name of a language, and of a file its absolute path."""
+    """Return a number as one, the name of a list of words, and of a file its absolute path."""
+    from polyaurn.corpus.english import EXTENDED
     from polyaurn.corpus.languages import AUTO, is_language
 
-    if value in (None, AUTO, "none") or is_language(str(value)):
+    if value in (None, AUTO, EXTENDED, "none") or is_language(str(value)):
         return value
     try:
         return float(value)

@@ -93,4 +93,6 @@ def import_(
         )
     elif not quiet:
         note_language(documents, corpus, reading)
+        if documents.word_report is not None:
+            note(f"{documents.word_report}")
         note(f"{documents!r} written to {out}; train on it with: polyaurn train {out} --out MODEL")

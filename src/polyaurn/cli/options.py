@@ -36,11 +36,54 @@ MaxWords = Annotated[
     int | None,
     typer.Option(help="Keep this many words, by TF-IDF.", rich_help_panel=_READING),
 ]
+MinDf = Annotated[
+    str | None,
+    typer.Option(
+        help="Drop words found in fewer documents: 5, or a share of them such as 0.01; 'auto' "
+        "(default for text) goes by their number.",
+        rich_help_panel=_READING,
+    ),
+]
+MaxDf = Annotated[
+    str | None,
+    typer.Option(
+        help="Drop words found in more documents: 0.5 is half of them (default for text), 500 is "
+        "a number of documents.",
+        rich_help_panel=_READING,
+    ),
+]
+MaxFeatures = Annotated[
+    int | None,
+    typer.Option(help="Keep this many words, by their counts.", rich_help_panel=_READING),
+]
+FlatWords = Annotated[
+    str | None,
+    typer.Option(
+        help="Words that documents of all kinds have alike: keep, drop, or 'auto' (default for "
+        "text), which drops them from 1,000 documents on.",
+        autocompletion=lambda: ["auto", "keep", "drop"],
+        rich_help_panel=_READING,
+    ),
+]
+FindPhrases = Annotated[
+    bool,
+    typer.Option(
+        "--phrases",
+        help="Find phrases of two or three words in text, and count them as words: new_york.",
+        rich_help_panel=_READING,
+    ),
+]
+Html = Annotated[
+    bool,
+    typer.Option(
+        "--html", help="Texts are HTML: remove tags, scripts and styles.", rich_help_panel=_READING
+    ),
+]
 StopWords = Annotated[
     str | None,
     typer.Option(
-        help="Stop words of text: those of its language (default), 'none', a language such as "
-        "'english', or a file with one word per line.",
+        help="Stop words of text: those of its language (default), 'none', a language, "
+        "'english' for scikit-learn's list, or a file with one word per line.",
         rich_help_panel=_READING,
     ),
 ]
@@ -69,8 +112,9 @@ Ngrams = Annotated[
 TokenPattern = Annotated[
     str | None,
     typer.Option(
-        help="Regular expression of a word in text; 'words' (default) takes two or more letters, "
-        "digits and underscores with their combining marks.",
+        help="Regular expression of a word in text; 'words' takes two or more letters, digits and "
+        "underscores with their combining marks, 'terms' (default) of these no numbers and no "
+        "pieces of contractions.",
         rich_help_panel=_READING,
     ),
 ]
@@ -168,9 +212,15 @@ READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and defa
     "max_doc_fraction": (MaxDocFraction, 1.0),
     "max_words": (MaxWords, None),
     "language": (Language, None),
+    "min_df": (MinDf, None),
+    "max_df": (MaxDf, None),
+    "max_features": (MaxFeatures, None),
+    "flat_words": (FlatWords, None),
     "stop_words": (StopWords, None),
     "stem": (Stem, False),
     "ngrams": (Ngrams, None),
+    "phrases": (FindPhrases, False),
+    "html": (Html, False),
     "token_pattern": (TokenPattern, None),
     "text_column": (TextColumn, None),
     "name_column": (NameColumn, None),

@@ -30,6 +30,8 @@ def read(path: Path, reading: dict[str, Any], *, quiet: bool, bars: bool | None 
     if not quiet:
         note(f"{path}, read as {reading['format'] or recognise(path)}: {corpus!r}")
         note_language(corpus, path, reading)
+        if corpus.word_report is not None:
+            note(f"{corpus.word_report}")
         if corpus.n_empty:
             note(f"Note: {corpus.note_of_empty_documents()}")
     return corpus
@@ -85,10 +87,23 @@ def reading_options(reading: dict[str, Any]) -> dict[str, Any]:
             options[name] = int(options[name])
     options["ngram_range"] = _ngram_range(options.pop("ngrams"))
     whole = options.get("tokenization") is not None  # with these options in it
-    for name in ("stop_words", "token_pattern", "ngram_range", "language", "stem"):
+    cutting = ("stop_words", "token_pattern", "ngram_range", "language", "stem", "html", "phrases")
+    for name in cutting:
         if whole or options.get(name) in (None, False):
             options.pop(name, None)
+    for name in ("min_df", "max_df"):
+        options[name] = _document_limit(options[name])
     return options
+
+
+def _document_limit(given: str | None) -> Any:
+    """Return a number of documents or a share of them; text as it is, to be reported later."""
+    for kind in (int, float):
+        try:
+            return None if given is None else kind(given)
+        except ValueError:
+            continue
+    return given
 
 
 def _ngram_range(most: int | None) -> tuple[int, int] | None:
@@ -240,6 +255,8 @@ def _cut_as_trained(model: "TopicModel", options: dict[str, Any]) -> "Tokenizati
         rules = replace(rules, ngram_range=ngrams)
     if options["token_pattern"] is not None:
         rules = rules.with_pattern(options["token_pattern"])
+    if options["html"]:
+        rules = replace(rules, html=True)
     rules.check_usable()
     return rules
 

@@ -93,3 +93,23 @@ def sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
             return word[np.lexsort((word, doc))]
         release(word)
     return word
+
+
+def as_numbers(matrix: Any) -> Any:
+    """Return a sparse matrix as it is, and anything else as a two-dimensional array of numbers."""
+    if sp.issparse(matrix):
+        return matrix
+    try:
+        matrix = np.asarray(matrix)
+    except ValueError:
+        raise InputError(
+            "The 'matrix' parameter must be a two-dimensional array of counts. Got rows of "
+            "different lengths; for lists of words use Corpus.from_tokens."
+        ) from None
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise InputError(
+            "The 'matrix' parameter must be a two-dimensional array of counts, documents "
+            f"by words. Got {matrix.ndim} dimension(s) of type {matrix.dtype} instead; "
+            "for texts use Corpus.from_texts."
+        )
+    return matrix

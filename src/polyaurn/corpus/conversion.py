@@ -8,21 +8,24 @@ known, words are pruned and sorted, and the tokens are written again.
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import report
 from polyaurn.corpus.arrays import sort_inside_documents
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.corpus.languages import SAMPLE
+from polyaurn.corpus.cutter import filter_of
 from polyaurn.corpus.names import Numbered
-from polyaurn.corpus.pruning import check_pruning, document_frequency, words_to_keep
+from polyaurn.corpus.preparation import prepared
+from polyaurn.corpus.pruning import WordChoice, document_frequency, words_to_keep
 from polyaurn.corpus.readers import (
     TABLE_OPTIONS,
     TEXT_FORMATS,
@@ -33,13 +36,16 @@ from polyaurn.corpus.readers import (
     reject_text_options,
     reject_vocabulary,
     stream_texts,
+    word_choice,
 )
+from polyaurn.corpus.selection import report_of
 from polyaurn.corpus.stems import Tally, shown_forms
 from polyaurn.corpus.text import count_words
 from polyaurn.corpus.text_files import Texts
 from polyaurn.corpus.tokenization import Tokenization
 from polyaurn.corpus.uci import NotInOrder, stream_uci, uci_words
 from polyaurn.corpus.urn_file import UrnWriter, read_urn, write_urn
+from polyaurn.corpus.word_filter import WordFilter
 from polyaurn.files.atomic import check_new_file
 from polyaurn.files.reading import check_proportion
 
@@ -62,6 +68,11 @@ def import_corpus(
     min_count: int | None = None,
     max_doc_fraction: float = 1.0,
     max_words: int | None = None,
+    min_df: int | float | str | None = None,
+    max_df: int | float | str | None = None,
+    max_features: int | None = None,
+    flat_words: str | None = None,
+    phrases: bool = False,
     on_piece: Callable[[int], None] | None = None,
     **reading: Any,
 ) -> Corpus:
@@ -77,8 +88,10 @@ def import_corpus(
         A file or folder that `read_corpus` reads.
     out : str or Path
         The file to write, ``NAME.urn``; an older one is replaced once the new one is complete.
-    min_count, max_doc_fraction, max_words
+    min_count, max_doc_fraction, max_words, min_df, max_df, max_features, flat_words
         Which words to keep; see `read_corpus`.
+    phrases : bool
+        Find phrases in text, which is then read three times.
     on_piece : callable, optional
         Called with the number of documents read so far.
     **reading
@@ -93,16 +106,22 @@ def import_corpus(
     known = ("format", "vocabulary", "transpose", "tokenization", *TABLE_OPTIONS)
     options = {name: value for name, value in reading.items() if name not in known}
     rule = check_text_options(options, reading.get("tokenization"))
-    check_pruning(min_count or 0, max_doc_fraction, max_words)
     format = check_options(path, reading.get("format") or recognise(path), reading)
     pruning: dict[str, Any] = {
-        "min_count": min_count,
+        "min_count": min_count or 0,
         "max_doc_fraction": max_doc_fraction,
         "max_words": max_words,
+        "min_df": min_df,
+        "max_df": max_df,
+        "max_features": max_features,
+        "flat_words": flat_words,
     }
+    choice = word_choice(format, reading.get("tokenization"), pruning)
+    if phrases and format not in TEXT_FORMATS:
+        reject_text_options(path, format, {"phrases": phrases})
     if format in TEXT_FORMATS or format == "uci":
         try:
-            return _import_in_pieces(path, target, format, reading, rule, pruning, on_piece)
+            return _import_in_pieces(path, target, format, reading, rule, choice, phrases, on_piece)
         except NotInOrder:
             pass
     return read_urn(write_urn(read_corpus(path, **reading, **pruning), target))
@@ -114,11 +133,18 @@ def _import_in_pieces(
     format: str,
     reading: dict[str, Any],
     rule: Tokenization,
-    pruning: dict[str, Any],
+    choice: WordChoice,
+    phrases: bool,
     on_piece: Callable[[int], None] | None,
 ) -> Corpus:
     """Convert a file of text or a UCI bag of words."""
-    pieces, vocabulary, tokenization = _stream(path, format, reading, rule)
+    tokenization: Tokenization | None = None
+    if format in TEXT_FORMATS:
+        columns = {name: reading[name] for name in TABLE_OPTIONS if name in reading}
+        again = partial(stream_texts, path, format, html=rule.html, **columns)
+        tokenization = rule = prepared(rule, phrases, lambda: (text for _, text in again()))
+    filtered = filter_of(rule)
+    pieces, vocabulary = _stream(path, format, reading, rule, filtered)
     with tempfile.TemporaryFile(dir=target.parent) as tokens, UrnWriter(target) as writer:
         lengths, names, counts, frequency = _collect(path, pieces, tokens, on_piece)
         words = vocabulary()
@@ -130,13 +156,15 @@ def _import_in_pieces(
                 "without any word; check the text column, the tokenisation and the stop words."
             )
         counts, frequency = (_add(np.zeros(len(words), np.int64), n) for n in (counts, frequency))
-        used = int((lengths > 0).sum())
-        pruning = pruning | {"min_count": pruning["min_count"] or 0}
-        keep = words_to_keep(counts, lambda: frequency, used, **pruning)
+        used = np.flatnonzero(lengths)
+        keep, dropped = words_to_keep(
+            choice, words, counts, lambda: frequency, len(used),
+            lambda places: _sample(tokens, lengths, used[places], len(words)),
+        )  # fmt: skip
         if not keep.any():
             raise InputError(
                 f"The pruning must leave at least one word. Got none of {len(words):,} words from "
-                f"'{path}'; lower min_count or raise max_doc_fraction."
+                f"'{path}'; lower min_count and min_df, or raise max_df and max_doc_fraction."
             )
         order = np.flatnonzero(keep)
         if format in TEXT_FORMATS:  # words in alphabetical order, as scikit-learn has them
@@ -147,9 +175,12 @@ def _import_in_pieces(
         writer.finish(
             [words[v] for v in order.tolist()], names or Numbered(len(lengths)), tokenization
         )
-    corpus = read_urn(target)
-    rules = tokenization and tokenization.with_forms(corpus.vocab)
-    return replace(corpus, tokenization=rules)  # with its tokenizer
+    imported = read_urn(target)
+    if tokenization is None:
+        return imported
+    report = report_of(filtered.left_out(), len(keep), int(keep.sum()), dropped)
+    rules = tokenization.with_forms(imported.vocab)  # and with its tokenizer
+    return replace(imported, tokenization=rules, word_report=report)
 
 
 def check_out(out: str | Path, *, force: bool = True) -> Path:
@@ -158,43 +189,38 @@ def check_out(out: str | Path, *, force: bool = True) -> Path:
 
 
 def _stream(
-    path: Path, format: str, reading: dict[str, Any], rule: Tokenization
-) -> tuple[Iterator[Piece], Callable[[], Sequence[str]], Tokenization | None]:
-    """Return the documents in pieces, a function that returns the words once all are read, rules.
-
-    The rules are those of text, with its language.
-    """
+    path: Path, format: str, reading: dict[str, Any], rule: Tokenization, filtered: WordFilter
+) -> tuple[Iterator[Piece], Callable[[], Sequence[str]]]:
+    """Return the documents in pieces, and a function that returns the words once all are read."""
     if format == "uci":
         reject_text_options(path, format, reading)
         words = uci_words(path, reading.get("vocabulary"))
-        return (Piece(*part, []) for part in stream_uci(path)), lambda: words, None
+        return (Piece(*part, []) for part in stream_uci(path)), lambda: words
     reject_vocabulary(path, format, reading.get("vocabulary"))
     columns = {name: reading[name] for name in TABLE_OPTIONS if name in reading}
     seen: dict[str, int] = {}
     stems: Tally = {}
-    first, documents = _beginning(stream_texts(path, format, **columns))
-    rule, _ = rule.settled(text for _, text in first)
+    documents = stream_texts(path, format, html=rule.html, **columns)
 
     def vocabulary() -> Sequence[str]:
-        words = list(seen)
-        return shown_forms(words, stems, {}) if rule.stem else words
+        found = list(seen)
+        return shown_forms(found, stems, {}) if rule.stem else found
 
-    return _count_pieces(documents, seen, stems, rule), vocabulary, rule
-
-
-def _beginning(documents: Texts) -> tuple[list[tuple[str | None, str]], Texts]:
-    """Return the first documents, and all of them."""
-    first = list(islice(documents, SAMPLE))
-    return first, chain(first, documents)
+    return _count_pieces(documents, seen, stems, rule, filtered), vocabulary
 
 
 def _count_pieces(
-    documents: Texts, seen: dict[str, int], stems: Tally, rule: Tokenization
+    documents: Texts,
+    seen: dict[str, int],
+    stems: Tally,
+    rule: Tokenization,
+    filtered: WordFilter,
 ) -> Iterator[Piece]:
     """Count the words of texts; words not seen before get the next numbers."""
     while batch := list(islice(documents, DOCUMENTS_A_PIECE)):
         names = [" ".join(name.split()) for name, _ in batch if name is not None]
-        matrix, words = count_words((text for _, text in batch), rule, empty=True, stems=stems)
+        texts = (text for _, text in batch)
+        matrix, words = count_words(texts, rule, empty=True, words=filtered, stems=stems)
         new = np.array([seen.setdefault(w, len(seen)) for w in words], np.int32)
         word = np.repeat(new[matrix.indices] if len(new) else matrix.indices, matrix.data)
         lengths = np.asarray(matrix.sum(axis=1)).ravel().astype(np.int64)
@@ -222,6 +248,21 @@ def _collect(
         if on_piece is not None:
             on_piece(done)
     return np.concatenate([np.zeros(0, np.int64), *lengths]), names, counts, frequency
+
+
+def _sample(tokens: Any, lengths: I64, documents: I64, n_words: int) -> sp.csr_matrix:
+    """Return the counts of some documents from the temporary file."""
+    ends = np.cumsum(lengths)
+    found = []
+    for d in documents.tolist():
+        tokens.seek(4 * int(ends[d] - lengths[d]))
+        found.append(np.frombuffer(tokens.read(4 * int(lengths[d])), np.int32))
+    ptr = np.concatenate(([0], np.cumsum(lengths[documents])))
+    word = np.concatenate(found)
+    shape = (len(documents), n_words)
+    counts = sp.csr_matrix((np.ones(len(word), np.int32), word, ptr), shape=shape)
+    counts.sum_duplicates()
+    return counts
 
 
 def _rewrite(tokens: Any, lengths: I64, number: I32, writer: UrnWriter) -> None:

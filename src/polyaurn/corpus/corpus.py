@@ -14,8 +14,14 @@ from polyaurn.base.arrays import I32, I64
 from polyaurn.base.checks import check_fraction
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, bits, check_seed, key
-from polyaurn.corpus.anndata import is_anndata, read_anndata
-from polyaurn.corpus.arrays import check_counts, check_documents, frozen, sort_inside_documents
+from polyaurn.corpus.arrays import (
+    as_numbers,
+    check_counts,
+    check_documents,
+    frozen,
+    sort_inside_documents,
+)
+from polyaurn.corpus.cutter import filter_of
 from polyaurn.corpus.names import (
     Numbered,
     check_unicode,
@@ -23,11 +29,14 @@ from polyaurn.corpus.names import (
     column_names,
     index_names,
 )
-from polyaurn.corpus.patterns import WORDS
-from polyaurn.corpus.pruning import document_frequency, words_to_keep
+from polyaurn.corpus.patterns import TERMS
+from polyaurn.corpus.preparation import with_phrases
+from polyaurn.corpus.pruning import WordChoice, WordReport
+from polyaurn.corpus.selection import keep_words
 from polyaurn.corpus.summary import Shown
-from polyaurn.corpus.text import count_tokens, count_words, is_token_lists
+from polyaurn.corpus.text import count_tokens, count_words
 from polyaurn.corpus.tokenization import TOKEN_LISTS, Tokenization, Tokenizer
+from polyaurn.corpus.word_filter import WordFilter
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +57,8 @@ class Corpus(Shown):
     tokenization : Tokenization, optional
         How text became words, where the documents were text; a model trained on them cuts new
         text in the same way.
+    word_report : WordReport, optional
+        How many words were found in texts, and why some were left out; ``str`` is a sentence.
 
     Attributes
     ----------
@@ -69,6 +80,7 @@ class Corpus(Shown):
     vocab: tuple[str, ...]
     doc_names: Sequence[str] = field(default_factory=tuple)
     tokenization: Tokenization | None = None
+    word_report: WordReport | None = None
 
     def __post_init__(self) -> None:
         doc_ptr = np.array(self.doc_ptr, dtype=np.int64)
@@ -99,16 +111,25 @@ class Corpus(Shown):
         min_count: int = 1,
         max_doc_fraction: float = 1.0,
         max_words: int | None = None,
+        min_df: int | float | str = "auto",
+        max_df: int | float | str = "auto",
+        max_features: int | None = None,
+        flat_words: str = "auto",
         stop_words: Any = "auto",
         ngram_range: tuple[int, int] = (1, 1),
+        phrases: bool = False,
+        html: bool = False,
         lowercase: bool = True,
-        token_pattern: str = WORDS,
+        token_pattern: str = TERMS,
         tokenizer: Tokenizer | None = None,
         strip_accents: str | None = None,
         language: str | None = "auto",
         stem: bool | str | None = None,
     ) -> "Corpus":
         """Count the words of texts, which are brought to the Unicode form NFC first.
+
+        Words that say little about a text's subject are left out; `word_report` says how many and
+        why, and the page "Preparing text" how the defaults were found.
 
         Parameters
         ----------
@@ -122,16 +143,32 @@ class Corpus(Shown):
             Drop words that occur in more than this share of the documents.
         max_words : int, optional
             Keep this many words, those of highest TF-IDF.
-        stop_words : "auto", iterable of str, path of a file with one word per line, or None
-            Words to leave out. "auto" takes those of the language (scikit-learn's for English),
-            "english" or another name those of that one.
+        min_df : int, float or "auto"
+            Drop words in fewer documents: a number of documents, or as a float a share of them.
+            "auto" is 1 below 50 documents or where `min_count` is given, 2 below 1,000, else 5.
+        max_df : int, float or "auto"
+            Drop words in more documents. "auto" is half of them; all of them below 50 documents or
+            where `max_doc_fraction` is given.
+        max_features : int, optional
+            Keep this many words, the most frequent ones.
+        flat_words : {"auto", "keep", "drop"}
+            Whether to drop words that occur in documents of all kinds alike, such as "said" in
+            news; "auto" drops them from 1,000 documents on.
+        stop_words : str, iterable of str, path of a file with one word per line, or None
+            Words to leave out. "auto" takes those of the language, for English "english-extended";
+            "english" is scikit-learn's list, and the name of another language its list.
         ngram_range : pair of int
             (1, 2) counts single words and pairs of neighbours.
+        phrases : bool
+            Find phrases of two or three words first, and count them as words: "new_york".
+        html : bool
+            Whether texts are HTML; tags, scripts and styles are removed.
         lowercase : bool
             Fold capitals.
         token_pattern : str
-            Regular expression of a word; the default, "words", takes two or more letters, digits
-            and underscores, with their combining marks.
+            Regular expression of a word. "words" takes two or more letters, digits and
+            underscores, with their combining marks; "terms", the default, also leaves out numbers,
+            and does not tear contractions such as "don't".
         tokenizer : callable, optional
             Splits a text into words, in place of `token_pattern`.
         strip_accents : {"ascii", "unicode"}, optional
@@ -146,7 +183,7 @@ class Corpus(Shown):
         Returns
         -------
         Corpus
-            With a vocabulary in alphabetical order, and its `tokenization`.
+            With a vocabulary in alphabetical order, its `tokenization` and its `word_report`.
         """
         tokenization = Tokenization(
             stop_words=stop_words,
@@ -157,15 +194,28 @@ class Corpus(Shown):
             strip_accents=strip_accents,
             language=language,
             stem=stem,
+            html=html,
         )
-        corpus = cls.cut(texts, tokenization, doc_names=doc_names)
-        return corpus.prune(
-            min_count=min_count, max_doc_fraction=max_doc_fraction, max_words=max_words
+        choice = WordChoice(
+            min_count, max_doc_fraction, max_words, min_df, max_df, max_features, flat_words
         )
+        names = doc_names if len(doc_names) else index_names(texts)
+        rules, documents = tokenization.settled(texts)
+        if phrases and isinstance(documents, Iterator):
+            documents = list(documents)
+        rules = with_phrases(rules, phrases, lambda: documents)
+        words = filter_of(rules)
+        corpus = cls.cut(documents, rules, doc_names=names, words=words)
+        return keep_words(corpus, choice, words.left_out())
 
     @classmethod
     def cut(
-        cls, texts: Iterable[str], tokenization: Tokenization, *, doc_names: Sequence[str] = ()
+        cls,
+        texts: Iterable[str],
+        tokenization: Tokenization,
+        *,
+        doc_names: Sequence[str] = (),
+        words: WordFilter | None = None,
     ) -> "Corpus":
         """Count the words of texts, cut as another corpus or a model was: ``model.tokenization``.
 
@@ -177,6 +227,8 @@ class Corpus(Shown):
             How text becomes words.
         doc_names : sequence of str
             Names of the documents; by default those in the index of a pandas series.
+        words : WordFilter, optional
+            Remembers the words that are left out.
 
         Returns
         -------
@@ -184,9 +236,9 @@ class Corpus(Shown):
             With a vocabulary in alphabetical order.
         """
         rules, documents = tokenization.settled(texts)
-        matrix, words = count_words(documents, rules)
+        matrix, vocab = count_words(documents, rules, words=words)
         names = doc_names if len(doc_names) else index_names(texts)
-        return cls.from_matrix(matrix, words, doc_names=names, tokenization=rules.with_forms(words))
+        return cls.from_matrix(matrix, vocab, doc_names=names, tokenization=rules.with_forms(vocab))
 
     @classmethod
     def from_tokens(
@@ -258,21 +310,7 @@ class Corpus(Shown):
             Every word of the vocabulary is kept, whether it occurs or not.
         """
         doc_names = doc_names if len(doc_names) else index_names(matrix)
-        if not sp.issparse(matrix):
-            try:
-                matrix = np.asarray(matrix)
-            except ValueError:
-                raise InputError(
-                    "The 'matrix' parameter must be a two-dimensional array of counts. Got rows of "
-                    "different lengths; for lists of words use Corpus.from_tokens."
-                ) from None
-            if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-                raise InputError(
-                    "The 'matrix' parameter must be a two-dimensional array of counts, documents "
-                    f"by words. Got {matrix.ndim} dimension(s) of type {matrix.dtype} instead; "
-                    "for texts use Corpus.from_texts."
-                )
-        given = sp.csr_matrix(matrix)
+        given = sp.csr_matrix(as_numbers(matrix))
         check_counts(given)
         csr = sp.csr_matrix(
             (given.data.astype(np.int64), given.indices, given.indptr), shape=given.shape, copy=True
@@ -423,6 +461,10 @@ class Corpus(Shown):
         min_count: int = 0,
         max_doc_fraction: float = 1.0,
         max_words: int | None = None,
+        min_df: int | float | str = 1,
+        max_df: int | float | str = 1.0,
+        max_features: int | None = None,
+        flat_words: str = "keep",
     ) -> "Corpus":
         """Drop words; documents stay, even those that become empty.
 
@@ -436,66 +478,20 @@ class Corpus(Shown):
         max_words : int, optional
             Of the words left, keep this many, those of highest TF-IDF: count times the logarithm
             of documents over documents with the word.
+        min_df, max_df : int, float or "auto"
+            Drop words in fewer or more documents than this; a float is a share of the documents
+            that have words. "auto" is what `from_texts` does by default.
+        max_features : int, optional
+            Of the words left, keep this many, the most frequent ones.
+        flat_words : {"keep", "drop", "auto"}
+            Whether to drop words that occur in documents of all kinds alike.
 
         Returns
         -------
         Corpus
             With the vocabulary in the same order as before.
         """
-        if (min_count, max_doc_fraction, max_words) == (0, 1.0, None):
-            return self
-        keep = words_to_keep(
-            np.bincount(self.word, minlength=self.n_words),
-            lambda: document_frequency(self.doc_ptr, self.word, self.n_words),
-            self.n_documents - self.n_empty,
-            min_count,
-            max_doc_fraction,
-            max_words,
+        choice = WordChoice(
+            min_count, max_doc_fraction, max_words, min_df, max_df, max_features, flat_words
         )
-        if keep.all():
-            return self
-        if not keep.any():
-            raise InputError(
-                f"The pruning must leave at least one word. Got min_count={min_count}, "
-                f"max_doc_fraction={max_doc_fraction} on {self.n_words:,} words, none of which is "
-                "left; lower min_count or raise max_doc_fraction."
-            )
-        stays = keep[self.word]
-        new_number = np.cumsum(keep, dtype=np.int32) - np.int32(1)
-        kept_before = np.concatenate(([0], np.cumsum(stays)))
-        word = new_number[self.word[stays]]
-        word.flags.writeable = False
-        return Corpus(
-            kept_before[self.doc_ptr],
-            word,
-            tuple(w for w, k in zip(self.vocab, keep.tolist(), strict=True) if k),
-            self.doc_names,
-            self.tokenization,
-        )
-
-
-def as_corpus(X: Any) -> Corpus:
-    """Return a corpus of strings, lists of tokens, or counts: a matrix, a data frame, AnnData.
-
-    The columns of a data frame become the vocabulary, as do the genes of AnnData. A `Corpus` is
-    returned as it is.
-    """
-    if isinstance(X, Corpus):
-        return X
-    if is_anndata(X):
-        return read_anndata(X, None, Corpus.from_matrix)
-    if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2):
-        columns = getattr(X, "columns", None)
-        return Corpus.from_matrix(X, None if columns is None else [str(name) for name in columns])
-    items = list(X) if isinstance(X, Iterable) and not isinstance(X, str | dict) else []
-    if any(isinstance(item, str) for item in items):
-        return Corpus.from_texts(items, doc_names=index_names(X))
-    if is_token_lists(items):
-        return Corpus.from_tokens(items, doc_names=index_names(X))
-    if items and all(isinstance(item, list | tuple | np.ndarray) for item in items):
-        return Corpus.from_matrix(np.asarray(items))
-    what = "one string" if isinstance(X, str) else type(X).__name__
-    raise InputError(
-        "The 'X' parameter must be a Corpus, a matrix of counts, strings or lists of tokens. Got "
-        f"{what} instead; put strings in a list, or read a file with polyaurn.read_corpus."
-    )
+        return self if choice.keeps_all else keep_words(self, choice)

@@ -58,6 +58,9 @@ def _valid(text: str) -> str:
 
 
 def _value(place: str, record: dict[str, Any], key: str, parameter: str) -> Any:
+    outer, dot, inner = key.partition(".")
+    if key not in record and dot and isinstance(record.get(outer), dict):
+        return _value(place, record[outer], inner, parameter)
     if key not in record:
         shown = ", ".join(repr(name[:30]) for name in list(record)[:12]) or "none"
         raise InputError(

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.arrays import check_counts
-from polyaurn.corpus.corpus import Corpus, as_corpus
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.inputs import as_corpus
 from polyaurn.corpus.names import Numbered, index_names
 from polyaurn.corpus.text import count_tokens, count_words, is_token_lists
 from polyaurn.corpus.tokenization import Tokenization, tokenization_for

@@ -12,7 +12,8 @@ from typing import Any
 
 from polyaurn.base.errors import InputError
 
-WORDS = "words"  # the default: a name, since the expression depends on Python's Unicode tables
+WORDS = "words"  # a name, since the expression depends on Python's Unicode tables
+TERMS = "terms"  # the default for text: WORDS without torn contractions, and without numbers
 LETTERS = r"(?u)\b\w\w+\b"  # that of scikit-learn, and of version 0.1; it tears words at marks
 _LAST_MARK = 0x1FFFF  # there are only variation selectors beyond
 _VARIATION_SELECTORS = range(0xFE00, 0xFE10)
@@ -22,19 +23,19 @@ _SPACES = [chr(c) for c in range(0x3001) if chr(c).isspace()]
 
 
 def check_pattern(token_pattern: Any) -> None:
-    """Raise an error if a pattern is neither `WORDS` nor a regular expression."""
+    """Raise an error if a pattern is neither a name nor a regular expression."""
     try:
         re.compile(token_pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
         raise InputError(
             "The 'token_pattern' parameter must be a regular expression. Got "
-            f"{token_pattern!r:.100} ({error}); the default is '{WORDS}'."
+            f"{token_pattern!r:.100} ({error}); the default is '{TERMS}'."
         ) from None
 
 
 def expression(token_pattern: str, *, single: bool = False) -> str:
     """Return the regular expression of a word; with `single`, one letter may be one."""
-    if token_pattern != WORDS:
+    if token_pattern not in (WORDS, TERMS):
         return token_pattern
     return words_expression().removesuffix("+") + "*" if single else words_expression()
 
@@ -70,7 +71,7 @@ def is_bounded(token_pattern: str) -> bool:
     so that an attempt is limited to a stretch of text without blanks. Repeats inside repeats,
     references to groups and lookarounds are not accepted.
     """
-    if token_pattern == WORDS:
+    if token_pattern in (WORDS, TERMS):
         return True
     if not isinstance(token_pattern, str) or len(token_pattern) > _MOST_CHARACTERS:
         return False

@@ -1,43 +1,181 @@
 """Which words to keep, by their counts and by how many documents they occur in."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from polyaurn.base.arrays import I32, I64
-from polyaurn.base.checks import check_whole, is_number, wrong
+from polyaurn.base.checks import check_one_of, check_whole, is_number, is_whole, wrong
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.flat_words import LEAST_DOCUMENTS, flat_words, sampled
+
+AUTO = "auto"
+SMALL, MIDDLE = 50, 1_000  # documents: below, every word is kept; below, words of two documents
+MAX_DF = 0.5
+LEAST_TOKENS = 0.2  # share of tokens that "auto" leaves at least
+Mask = npt.NDArray[np.bool_]
+
+
+class WordReport(NamedTuple):
+    """What became of the words that were found in texts."""
+
+    found: int
+    kept: int
+    dropped: tuple[tuple[str, int], ...]  # reasons, and how many words each
+
+    def __str__(self) -> str:
+        why = ", ".join(f"{n:,} {reason}" for reason, n in self.dropped if n)
+        return f"{self.found:,} words, {self.kept:,} kept" + (f"; left out: {why}" if why else "")
+
+
+@dataclass(frozen=True)
+class WordChoice:
+    """Which words of a corpus are kept.
+
+    Parameters
+    ----------
+    min_count : int
+        Drop words seen fewer than this many times.
+    max_doc_fraction : float
+        Drop words that occur in more than this share of the documents.
+    max_words : int, optional
+        Of the words left, keep this many, those of highest TF-IDF.
+    min_df : int, float or "auto"
+        Drop words in fewer documents: a number of them, or as a float a share. "auto" is 1 below
+        50 documents, 2 below 1,000, and 5 from there on.
+    max_df : int, float or "auto"
+        Drop words in more documents. "auto" is half of them, and all below 50 documents.
+    max_features : int, optional
+        Of the words left, keep this many, the most frequent ones.
+    flat_words : {"keep", "drop", "auto"}
+        Whether to drop words that occur in documents of all kinds alike. "auto" drops them from
+        1,000 documents on.
+    """
+
+    min_count: int = 0
+    max_doc_fraction: float = 1.0
+    max_words: int | None = None
+    min_df: Any = 1
+    max_df: Any = 1.0
+    max_features: int | None = None
+    flat_words: str = "keep"
+    keeps_all: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        _check(self)
+        plain = (self.min_count, self.max_doc_fraction, self.max_words, self.max_features)
+        frequency = (self.min_df, self.max_df, self.flat_words)
+        whole = isinstance(self.max_df, float)
+        all_kept = plain == (0, 1.0, None, None) and frequency == (1, 1.0, "keep") and whole
+        object.__setattr__(self, "keeps_all", all_kept)
+
+    def described(self) -> str:
+        """Return the parameters that were given."""
+        names = ("min_count", "max_doc_fraction", "min_df", "max_df", "flat_words")
+        given = {name: getattr(self, name) for name in names}
+        plain = WordChoice()
+        return ", ".join(f"{k}={v}" for k, v in given.items() if v != getattr(plain, k))
+
+    def without_auto(self) -> "WordChoice":
+        """Return the same choice with nothing dropped that was not asked for."""
+        given = {name: getattr(self, name) for name in _NEUTRAL}
+        return replace(self, **{name: _NEUTRAL[name] for name, v in given.items() if v == AUTO})
+
+    def for_documents(self, n: int) -> "WordChoice":
+        """Return the same choice with numbers in place of "auto"."""
+        rare = 1 if self.min_count > 1 or n < SMALL else 2 if n < MIDDLE else 5
+        often = 1.0 if self.max_doc_fraction < 1.0 or n < SMALL else MAX_DF
+        flat = "drop" if n >= LEAST_DOCUMENTS else "keep"
+        return replace(
+            self,
+            min_df=rare if self.min_df == AUTO else self.min_df,
+            max_df=often if self.max_df == AUTO else self.max_df,
+            flat_words=flat if self.flat_words == AUTO else self.flat_words,
+        )
+
+
+_NEUTRAL: dict[str, Any] = {"min_df": 1, "max_df": 1.0, "flat_words": "keep"}
+
+
+def choice_for_text(**given: Any) -> WordChoice:
+    """Return which words of text are kept where nothing else is said: "auto" everywhere."""
+    said = {name: value for name, value in given.items() if value is not None}
+    return WordChoice(**(dict.fromkeys(_NEUTRAL, AUTO) | said))
 
 
 def words_to_keep(
+    choice: WordChoice,
+    words: Sequence[str],
     counts: I64,
     document_frequencies: Callable[[], I64],
     n_documents: int,
-    min_count: int,
-    max_doc_fraction: float,
-    max_words: int | None,
-) -> npt.NDArray[np.bool_]:
-    """Return a mask of the words that survive pruning; see `Corpus.prune`.
+    sample: Callable[[I64], sp.csr_matrix],
+) -> tuple[Mask, list[tuple[str, int]]]:
+    """Return a mask of the words that survive pruning, and how many did not, for each reason.
 
     Document frequencies are computed only if they are needed. `n_documents` counts the documents
-    that are not empty.
+    that are not empty; `sample` returns the counts of documents by their place among those.
+    Where "auto" would leave hardly any token, it drops none.
     """
-    check_pruning(min_count, max_doc_fraction, max_words)
-    keep = counts >= min_count
-    if max_doc_fraction >= 1.0 and max_words is None:
-        return keep
-    documents = max(n_documents, 1)
+    for tried in (choice.for_documents(n_documents), choice.without_auto()):
+        keep, dropped = _apply(tried, words, counts, document_frequencies, n_documents, sample)
+        if counts[keep].sum() >= LEAST_TOKENS * counts.sum():
+            break
+    return keep, dropped
+
+
+def _apply(
+    choice: WordChoice,
+    words: Sequence[str],
+    counts: I64,
+    document_frequencies: Callable[[], I64],
+    n_documents: int,
+    sample: Callable[[I64], sp.csr_matrix],
+) -> tuple[Mask, list[tuple[str, int]]]:
+    n = max(n_documents, 1)
+    keep = counts >= choice.min_count
+    dropped = [(f"seen fewer than {choice.min_count:,} times", int((~keep).sum()))]
+
+    def drop(these: Mask, why: str) -> None:
+        dropped.append((why, int((keep & these).sum())))
+        np.logical_and(keep, ~these, out=keep)
+
+    rest = replace(choice, min_count=0)
+    if rest.keeps_all:
+        return keep, dropped
     frequency = document_frequencies()
-    keep &= frequency <= max_doc_fraction * documents
-    if max_words is not None and keep.sum() > max_words:
-        score = counts * np.log(documents / np.maximum(frequency, 1))
-        score[~keep] = -1.0
-        best = np.argsort(-score, kind="stable")[:max_words]
-        keep = np.zeros_like(keep)
-        keep[best] = True
-    return keep
+    least, most = _documents(choice.min_df, n), _documents(choice.max_df, n)
+    if choice.min_df != 1 or isinstance(choice.min_df, float):
+        drop(frequency < least, f"in fewer than {np.ceil(least):,.0f} documents")
+    drop(frequency > most, f"in more than {most / n:.0%} of documents")
+    share = choice.max_doc_fraction
+    drop(frequency > share * n, f"in more than {share:.0%} of documents")
+    if choice.flat_words == "drop" and n_documents >= LEAST_DOCUMENTS:
+        flat = flat_words(sample(sampled(n_documents)), words)
+        drop(flat, "that say nothing about the subject (flat)")
+    if choice.max_words is not None:
+        score = counts * np.log(n / np.maximum(frequency, 1))
+        drop(~_best(keep, score, choice.max_words), f"beyond the {choice.max_words:,} of TF-IDF")
+    if choice.max_features is not None:
+        drop(~_best(keep, counts, choice.max_features), f"beyond {choice.max_features:,} words")
+    return keep, dropped
+
+
+def _best(keep: Mask, score: npt.NDArray[Any], most: int) -> Mask:
+    """Return a mask of the words of highest score among those that are kept."""
+    score = np.where(keep, score, -1.0)
+    best = np.zeros_like(keep)
+    best[np.argsort(-score, kind="stable")[: min(most, int(keep.sum()))]] = True
+    return best
+
+
+def _documents(limit: Any, n: int) -> float:
+    """Return a limit as a number of documents; a float is a share of them, as in scikit-learn."""
+    return float(limit) if is_whole(limit) else float(limit) * n
 
 
 def check_pruning(min_count: Any, max_doc_fraction: Any, max_words: Any) -> None:
@@ -54,6 +192,25 @@ def check_pruning(min_count: Any, max_doc_fraction: Any, max_words: Any) -> None
         raise wrong("max_doc_fraction", "above 0 and at most 1", max_doc_fraction, remedy)
     if max_words is not None:
         check_whole(max_words, "max_words", of="words", remedy="leave it out to keep every word")
+
+
+def _check(choice: WordChoice) -> None:
+    check_pruning(choice.min_count, choice.max_doc_fraction, choice.max_words)
+    for name in ("min_df", "max_df"):
+        limit = getattr(choice, name)
+        least = 0 if name == "min_df" else 1
+        fine = limit == AUTO if isinstance(limit, str) else is_number(limit)
+        if fine and not isinstance(limit, str):
+            fine = limit >= least if is_whole(limit) else 0.0 <= limit <= 1.0
+            fine = fine and not (name == "max_df" and limit == 0)
+        if not fine:
+            expected = "a whole number of documents, a share of them between 0.0 and 1.0, or 'auto'"
+            remedy = "5 means five documents and 0.5 half of them"
+            raise wrong(name, expected, limit, remedy)
+    if choice.max_features is not None:
+        remedy = "leave it out to keep every word"
+        check_whole(choice.max_features, "max_features", of="words", remedy=remedy)
+    check_one_of(choice.flat_words, "flat_words", ("auto", "keep", "drop"))
 
 
 def document_frequency(doc_ptr: I64, word: I32, n_words: int) -> I64:

@@ -2,23 +2,38 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from polyaurn.base.checks import check_one_of, check_path, wrong
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.arrow import corpus_of_table, is_arrow_table
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.cutter import filter_of
 from polyaurn.corpus.json_lines import are_json_lines, read_json_lines
 from polyaurn.corpus.languages import AUTO
 from polyaurn.corpus.matrix_market import read_matrix_market
 from polyaurn.corpus.pairs import read_pairs
-from polyaurn.corpus.pruning import check_pruning
-from polyaurn.corpus.table_files import read_parquet, read_table
-from polyaurn.corpus.text_files import Texts, check_encoding, read_folder, read_lines, read_mallet
+from polyaurn.corpus.preparation import prepared
+from polyaurn.corpus.pruning import WordChoice, choice_for_text
+from polyaurn.corpus.selection import keep_words
+from polyaurn.corpus.table_files import PARQUET, read_parquet, read_table
+from polyaurn.corpus.text_files import (
+    HTML,
+    TEXT,
+    Texts,
+    check_encoding,
+    files_below,
+    read_folder,
+    read_lines,
+    read_mallet,
+)
 from polyaurn.corpus.tokenization import Tokenization
 from polyaurn.corpus.uci import read_uci
 from polyaurn.corpus.urn_file import is_urn, read_urn
+from polyaurn.corpus.word_filter import WordFilter
 from polyaurn.files.reading import check_proportion, open_bytes
 
 BAG_FORMATS = ("uci", "matrix-market", "svmlight", "ldac")
@@ -32,6 +47,7 @@ TEXT_OPTIONS = (
     "strip_accents",
     "language",
     "stem",
+    "html",
 )
 TABLE_OPTIONS = ("encoding", "text_column", "name_column", "separator")
 TABLE_FORMATS = ("table", "parquet", "jsonl")  # text in a column, beside others
@@ -47,7 +63,7 @@ _DEFAULTS = {"encoding": "utf-8", "transpose": False}
 
 
 def read_corpus(
-    path: str | Path,
+    path: Any,
     *,
     format: str | None = None,
     vocabulary: Any = None,
@@ -59,6 +75,11 @@ def read_corpus(
     min_count: int | None = None,
     max_doc_fraction: float = 1.0,
     max_words: int | None = None,
+    min_df: int | float | str | None = None,
+    max_df: int | float | str | None = None,
+    max_features: int | None = None,
+    flat_words: str | None = None,
+    phrases: bool = False,
     tokenization: Tokenization | None = None,
     **text_options: Any,
 ) -> Corpus:
@@ -66,20 +87,22 @@ def read_corpus(
 
     The format is recognised: UCI bag of words (``docword.NAME.txt`` with ``vocab.NAME.txt`` beside
     it), MatrixMarket, SVMlight, LDA-C, text with one document per line, CSV, TSV, JSON Lines or
-    Parquet with a text column, a folder of ``.txt`` files, MALLET's three columns, or a file that
-    `import_corpus` wrote, which is mapped into memory.
+    Parquet with a text column, a folder of ``.txt`` files or of Parquet, MALLET's three columns, or
+    a file that `import_corpus` wrote, which is mapped into memory. Tables of other libraries are
+    read through ``__arrow_c_stream__``: Polars, DuckDB, Arrow, pandas.
 
     Parameters
     ----------
-    path : str or Path
-        The file or folder.
+    path : str, Path or table
+        The file or folder, or an object with ``__arrow_c_stream__``.
     format : str, optional
         "uci", "matrix-market", "svmlight", "ldac", "lines", "table", "parquet", "jsonl",
         "folder" or "mallet", if the format is not recognised correctly.
     vocabulary : path or sequence of str, optional
         The words of a bag of words, if they are not in a file beside it.
     text_column : str or int, optional
-        Column of a table that holds the text, or key of JSON Lines; "text" by default. A number,
+        Column of a table that holds the text, or key of JSON Lines, "body.text" for a key inside
+        another; "text" by default. A number,
         from 0, is for a table without a first row of column names.
     name_column : str or int, optional
         Column of a table, or key of JSON Lines, with document names.
@@ -95,6 +118,12 @@ def read_corpus(
         Drop words that occur in more than this share of the documents.
     max_words : int, optional
         Keep this many words, those of highest TF-IDF.
+    min_df, max_df, max_features, flat_words : optional
+        Which words to keep by the documents they occur in; see `Corpus.from_texts`, whose defaults
+        hold for text. Of counts, and where a `tokenization` is given, no word is dropped by
+        default.
+    phrases : bool
+        Find phrases of two or three words in text, and count them as words.
     tokenization : Tokenization, optional
         Cut text as another corpus or model did, ``model.tokenization``.
     **text_options
@@ -105,10 +134,23 @@ def read_corpus(
     Corpus
         Empty documents keep their place.
     """
-    path = check_path(path, "path")
     rule = check_text_options(text_options, tokenization)
-    check_pruning(min_count or 0, max_doc_fraction, max_words)
+    pruning: dict[str, Any] = {
+        "min_count": min_count or 0,
+        "max_doc_fraction": max_doc_fraction,
+        "max_words": max_words,
+        "min_df": min_df,
+        "max_df": max_df,
+        "max_features": max_features,
+        "flat_words": flat_words,
+    }
     check_encoding(encoding)
+    if is_arrow_table(path):
+        given = {"format": format, "vocabulary": vocabulary, "separator": separator}
+        _reject_for_tables(given)
+        choice = word_choice("parquet", tokenization, pruning)
+        return corpus_of_table(path, text_column, name_column, rule, choice, phrases=phrases)
+    path = check_path(path, "path")
     if format is not None:
         formats = (*BAG_FORMATS, *TEXT_FORMATS, "urn")
         check_one_of(format, "format", formats, remedy="leave it out to have it recognised")
@@ -120,27 +162,28 @@ def read_corpus(
         "encoding": encoding,
     }
     chosen = check_options(path, chosen, columns | {"transpose": transpose})
-    pruning: dict[str, Any] = {
-        "min_count": min_count or 0,
-        "max_doc_fraction": max_doc_fraction,
-        "max_words": max_words,
-    }
+    choice = word_choice(chosen, tokenization, pruning)
+    text_options |= {"phrases": phrases} if phrases else {}
     if chosen == "urn":
-        given = [*text_options, *(["tokenization"] if tokenization else []), "vocabulary"]
-        if given[1:] or vocabulary is not None:
+        unwanted = [*text_options, *(["tokenization"] if tokenization else []), "vocabulary"]
+        if unwanted[1:] or vocabulary is not None:
             raise InputError(
-                f"The '{given[0]}' parameter is for text or counts, "
+                f"The '{unwanted[0]}' parameter is for text or counts, "
                 f"but '{path}' has already been imported. Leave it out, or import the corpus again."
             )
-        return read_urn(path).prune(**pruning)
+        return keep_words(read_urn(path), choice)
     if chosen in BAG_FORMATS:
         options = text_options | ({"tokenization": tokenization} if tokenization else {})
         reject_text_options(path, chosen, options)
         corpus = _read_bag(path, chosen, vocabulary, transpose)
     else:
         reject_vocabulary(path, chosen, vocabulary)
-        corpus = _count_texts(path, stream_texts(path, chosen, **columns), rule)
-    return corpus.prune(**pruning)
+        again = partial(stream_texts, path, chosen, html=rule.html, **columns)
+        rule = prepared(rule, phrases, lambda: (text for _, text in again()))
+        words = filter_of(rule)
+        corpus = _count_texts(path, again(), rule, words)
+        return keep_words(corpus, choice, words.left_out())
+    return keep_words(corpus, choice)
 
 
 def recognise(path: Path) -> str:
@@ -148,7 +191,8 @@ def recognise(path: Path) -> str:
     if not path.exists():
         raise InputError(f"The file '{path}' does not exist. Check the path.")
     if path.is_dir():
-        return "folder"
+        texts = next(files_below(path, (*TEXT, *HTML)), None)
+        return "parquet" if texts is None and next(files_below(path, PARQUET), None) else "folder"
     with open_bytes(path) as file:
         head = file.read(1 << 16).removeprefix(b"\xef\xbb\xbf")
     if not head:
@@ -194,7 +238,28 @@ def _looks_like_mallet(lines: list[bytes], name: str) -> bool:
     return all(line.count(b"\t") == 2 for line in lines) and b"text" not in first
 
 
-def _count_texts(path: Path, documents: Texts, tokenization: Tokenization) -> Corpus:
+def _reject_for_tables(options: dict[str, Any]) -> None:
+    """Raise an error if options for files are given for a table in memory."""
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(
+                f"The '{name}' parameter is for files, but the corpus is a table in memory. Leave "
+                "it out."
+            )
+
+
+def word_choice(
+    format: str, tokenization: Tokenization | None, pruning: dict[str, Any]
+) -> WordChoice:
+    """Return which words are kept; for text that is not cut as a model's was, by the defaults."""
+    if format in TEXT_FORMATS and tokenization is None:
+        return choice_for_text(**pruning)
+    return WordChoice(**{name: value for name, value in pruning.items() if value is not None})
+
+
+def _count_texts(
+    path: Path, documents: Texts, tokenization: Tokenization, words: WordFilter
+) -> Corpus:
     """Count the words of texts as they are read, so that texts are not kept in memory."""
     first = next(documents, None)
     if first is None:
@@ -210,7 +275,7 @@ def _count_texts(path: Path, documents: Texts, tokenization: Tokenization) -> Co
             yield text
 
     try:
-        return Corpus.cut(texts(), tokenization, doc_names=names)
+        return Corpus.cut(texts(), tokenization, doc_names=names, words=words)
     except InputError as error:
         if str(path) in str(error):
             raise
@@ -233,10 +298,11 @@ def stream_texts(
     text_column: Any = None,
     name_column: Any = None,
     separator: str | None = None,
+    html: bool = False,
 ) -> Texts:
     """Return an iterator over names and texts of documents; options as those of `read_corpus`."""
     if format == "folder":
-        return read_folder(path, encoding)
+        return read_folder(path, encoding, html=html)
     if format == "table":
         return read_table(path, encoding, text_column, name_column, separator)
     if format == "jsonl":
@@ -269,7 +335,7 @@ def check_options(path: Path, format: str, options: dict[str, Any]) -> str:
 def reject_text_options(path: Path, format: str, options: dict[str, Any]) -> None:
     """Raise an error if options for text are given for a file of counts."""
     for name in options:
-        if name in (*TEXT_OPTIONS, "tokenization"):
+        if name in (*TEXT_OPTIONS, "phrases", "tokenization"):
             raise InputError(
                 f"The '{name}' parameter is for text, but '{path}' holds counts ({format}). Leave "
                 "it out, or give the text itself."

@@ -5,7 +5,7 @@ the same stem, a vocabulary of such forms says by itself which form belongs to a
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -55,25 +55,6 @@ def stemmer_of(language: str | None) -> Callable[[str], str]:
         return known[word]
 
     return remembered
-
-
-def stemming(
-    cut: Callable[[str], Iterable[str]],
-    stem: Callable[[str], str],
-    stop_words: frozenset[str],
-    tally: Tally,
-) -> Callable[[str], list[str]]:
-    """Return a tokenizer that gives stems, without stop words, and counts the forms of each."""
-
-    def tokenizer(text: str) -> list[str]:
-        stems = []
-        for word in cut(text):
-            if word not in stop_words:
-                stems.append(stem(word))
-                tally.setdefault(stems[-1], Counter())[word] += 1
-        return stems
-
-    return tokenizer
 
 
 def shown_forms(words: Sequence[str], tally: Tally, known: Mapping[str, str]) -> list[str]:

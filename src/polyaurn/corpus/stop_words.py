@@ -1,4 +1,4 @@
-"""Stop words by language: scikit-learn's for English, those of `stopwordsiso` for the others."""
+"""Stop words by language: our own list for English, those of `stopwordsiso` for the others."""
 
 import os
 import unicodedata
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
+
+from polyaurn.corpus.english import EXTENDED
 
 ENGLISH = "english"  # what scikit-learn calls its list
 _MORE = {  # that the lists lack; Japanese and Chinese as the segmenters give them
@@ -32,7 +34,7 @@ _BROKEN_AM, _AM = "\u0e4d\u0e32", "\u0e33"  # a Thai vowel in two characters, an
 def stop_words_of(language: str | None) -> str | tuple[str, ...]:
     """Return the stop words of a language in alphabetical order; those of English by name."""
     if language in (None, "en"):
-        return ENGLISH
+        return EXTENDED
     import stopwordsiso
 
     words = set(stopwordsiso.stopwords(str(language))) | set(_MORE.get(str(language), "").split())

@@ -8,8 +8,10 @@ from typing import Any
 
 from polyaurn.base.checks import is_whole, wrong
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.text_files import Texts, decoded_lines
+from polyaurn.corpus.text_files import Texts, decoded_lines, files_below
 from polyaurn.files.reading import RATIO, longest_line, most_bytes, one_line
+
+PARQUET = (".parquet", ".pq")
 
 
 def read_table(
@@ -52,7 +54,15 @@ def read_table(
 
 
 def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:
-    """Yield the name and text of each row of a Parquet file; missing texts are empty documents."""
+    """Yield the name and text of each row of a Parquet file, or of all files in a folder.
+
+    Files of a folder and its subfolders follow one another in order of their names, and must all
+    have the columns. Only a few rows are in memory at a time. Missing texts are empty documents.
+    """
+    if path.is_dir():
+        for _, file in sorted(files_below(path, PARQUET)):
+            yield from read_parquet(file, text_column, name_column)
+        return
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

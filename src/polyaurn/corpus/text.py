@@ -1,17 +1,17 @@
 """Texts, and lists of tokens, to counts of words."""
 
 from collections import Counter
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
-from polyaurn.base.events import tracked
+from polyaurn.corpus.cutter import cutter, filter_of, in_view, plain_texts
 from polyaurn.corpus.stems import Tally, forms_by_stem, shown_forms
 from polyaurn.corpus.tokenization import Tokenization
-from polyaurn.corpus.vectorizer import preparation_of, vectorizer_of
+from polyaurn.corpus.word_filter import WordFilter
 
 Counts = tuple[sp.csr_matrix, list[str]]  # documents by words, and the words
 
@@ -21,32 +21,39 @@ def count_words(
     tokenization: Tokenization,
     *,
     empty: bool = False,
+    words: WordFilter | None = None,
     stems: Tally | None = None,
 ) -> Counts:
     """Count the words of texts with scikit-learn's CountVectorizer.
 
     Return a CSR matrix, documents by words, and the words in alphabetical order. With `empty`, it
-    is no error if no text has any word. With `stems`, stemmed words are left as they are, and
-    their forms are added to it.
+    is no error if no text has any word. A filter that is given remembers the words left out. With
+    `stems`, stemmed words are left as they are, and their forms are added to it.
     """
+    from sklearn.feature_extraction.text import CountVectorizer
+
     if isinstance(texts, str):
         raise InputError(
             "The 'texts' parameter must be several strings, one for each document. Got a single "
             "string instead; put it in a list, or use polyaurn.read_corpus for a file."
         )
-    tokenization.check_usable()
     tally: Tally = {}
-    prepared = preparation_of(tokenization)
-    vectorizer = vectorizer_of(tokenization, tally)
-    matrix, words = _count(vectorizer, map(prepared, _strings(texts)), empty)
+    vectorizer = CountVectorizer(
+        tokenizer=cutter(tokenization, filter_of(tokenization) if words is None else words, tally),
+        token_pattern=None,
+        ngram_range=tokenization.ngram_range,
+        lowercase=tokenization.lowercase,
+        strip_accents=tokenization.strip_accents,
+    )
+    matrix, found = _count(vectorizer, plain_texts(texts, tokenization), empty)
     if not tokenization.stem:
-        return matrix, words
+        return matrix, found
     if stems is not None:
         for stem, seen in tally.items():
             stems.setdefault(stem, Counter()).update(seen)
-        return matrix, words
+        return matrix, found
     known = forms_by_stem(tokenization.forms, tokenization.language)
-    shown = shown_forms(words, tally, known)
+    shown = shown_forms(found, tally, known)
     order = sorted(range(len(shown)), key=shown.__getitem__)
     return matrix[:, order].tocsr(), [shown[v] for v in order]
 
@@ -92,20 +99,8 @@ def _same(document: Iterable[str]) -> Iterable[str]:
     return document
 
 
-def _strings(texts: Iterable[Any]) -> Iterable[str]:
-    for d, text in enumerate(_tracked(texts)):
-        if not isinstance(text, str):
-            listed = isinstance(text, list | tuple)
-            remedy = "use Corpus.from_tokens" if listed else "replace missing texts by ''"
-            raise InputError(
-                f"The 'texts' parameter must hold strings. Got {type(text).__name__} "
-                f"({text!r:.40}) at document {d}; {remedy}."
-            )
-        yield text
-
-
 def _token_lists(documents: Iterable[Any]) -> Iterable[list[str]]:
-    for d, document in enumerate(_tracked(documents)):
+    for d, document in enumerate(in_view(documents)):
         if isinstance(document, str) or not isinstance(document, Iterable):
             raise InputError(
                 "The 'documents' parameter must hold lists of tokens. Got "
@@ -120,10 +115,3 @@ def _token_lists(documents: Iterable[Any]) -> Iterable[list[str]]:
                     f"{token!r:.40} at document {d}; convert it, or drop it."
                 )
         yield tokens
-
-
-def _tracked(documents: Iterable[Any]) -> Iterable[Any]:
-    total = len(documents) if isinstance(documents, Sized) else None
-    if total is None:
-        return documents
-    return tracked(documents, "counting words of documents", total)

@@ -11,6 +11,7 @@ from polyaurn.files.reading import read_document
 from polyaurn.files.reading import read_lines as read_byte_lines
 
 Texts = Iterator[tuple[str | None, str]]  # names of documents, or None, and their texts
+TEXT, HTML = (".txt", ".txt.gz"), (".html", ".htm", ".html.gz", ".htm.gz")
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -35,15 +36,18 @@ def read_mallet(path: Path, encoding: str) -> Texts:
         yield fields[0], fields[2] if len(fields) > 2 else ""
 
 
-def read_folder(path: Path, encoding: str) -> Texts:
+def read_folder(path: Path, encoding: str, *, html: bool = False) -> Texts:
     """Yield every ``.txt`` or ``.txt.gz`` file in a folder and its subfolders, in order of names.
 
-    A name is the path below the folder. Hidden files are skipped.
+    With `html` also ``.html`` and ``.htm`` files. A name is the path below the folder. Hidden files
+    are skipped.
     """
-    texts = sorted(_texts_below(path))
+    texts = sorted(files_below(path, (*TEXT, *HTML) if html else TEXT))
     if not texts:
+        pages = not html and next(files_below(path, HTML), None) is not None
+        remedy = "give html=True (--html) for its .html files" if pages else "give a file"
         raise InputError(
-            f"The folder '{path}' must hold documents as .txt files. It has none; give a file, or "
+            f"The folder '{path}' must hold documents as .txt files. It has none; {remedy}, or "
             "rename the documents."
         )
     for name, file in texts:
@@ -51,8 +55,8 @@ def read_folder(path: Path, encoding: str) -> Texts:
         yield name, text.replace("\r\n", "\n")
 
 
-def _texts_below(path: Path) -> Iterator[tuple[str, Path]]:
-    """Yield names and paths of text files in a folder, at any depth; follow no links to folders."""
+def files_below(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
+    """Yield names and paths of files in a folder, at any depth; follow no links to folders."""
     folders = [path]
     while folders:
         for file in folders.pop().iterdir():
@@ -60,14 +64,14 @@ def _texts_below(path: Path) -> Iterator[tuple[str, Path]]:
                 continue
             if file.is_dir() and not file.is_symlink():
                 folders.append(file)
-            elif file.name.endswith((".txt", ".txt.gz")) and file.is_file():
+            elif file.name.lower().endswith(suffixes) and file.is_file():
                 name = file.relative_to(path).as_posix()
                 yield os.fsencode(name).decode(errors="replace"), file
 
 
 def documents_in(path: Path) -> dict[str, Path]:
     """Return the paths of the documents in a folder by their names, as in `read_folder`."""
-    return dict(_texts_below(path))
+    return dict(files_below(path, (*TEXT, *HTML)))
 
 
 def decoded_lines(path: Path, encoding: str) -> Iterator[str]:

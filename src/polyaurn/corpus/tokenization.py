@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from polyaurn.base.errors import InputError, LanguageWarning
+from polyaurn.corpus.english import EXTENDED
 from polyaurn.corpus.languages import (
     AUTO,
     FOREIGN,
@@ -17,7 +18,8 @@ from polyaurn.corpus.languages import (
     peek,
     recognise_language,
 )
-from polyaurn.corpus.patterns import LETTERS, WORDS, check_pattern, has_marks, is_bounded
+from polyaurn.corpus.patterns import LETTERS, TERMS, WORDS, check_pattern, has_marks, is_bounded
+from polyaurn.corpus.phrases import Phrases, check_phrases
 from polyaurn.corpus.segmenters import check_segmenter
 from polyaurn.corpus.stems import SNOWBALL, check_stem
 from polyaurn.corpus.stop_words import ENGLISH, stop_words_of
@@ -34,14 +36,14 @@ class Tokenization:
 
     Parameters
     ----------
-    stop_words : "auto", "english", tuple of str, or None
+    stop_words : "auto", "english-extended", "english", tuple of str, or None
         Words that are left out; "auto" takes those of the language.
     ngram_range : pair of int
         Least and greatest number of neighbouring words that are counted together.
     lowercase : bool
         Whether capitals are folded.
     token_pattern : str
-        "words", or the regular expression of a word.
+        "terms", "words", or the regular expression of a word.
     strip_accents : {"ascii", "unicode"} or None
         How accents are folded.
     normalization : "NFC" or None
@@ -51,6 +53,10 @@ class Tokenization:
     tokenizer_name : str
         What the tokenizer is called. A name without a tokenizer says that there was one, which
         could not be saved.
+    phrases : tuple of pairs of str
+        Neighbouring words that are counted as one, "new" and "york" as "new_york".
+    html : bool
+        Whether texts are HTML, whose tags are removed.
     trusted : bool
         False where the pattern came in a file and might never end; it is then not run.
     language : str or None
@@ -65,11 +71,13 @@ class Tokenization:
     stop_words: str | tuple[str, ...] | None = AUTO
     ngram_range: tuple[int, int] = (1, 1)
     lowercase: bool = True
-    token_pattern: str = WORDS
+    token_pattern: str = TERMS
     strip_accents: str | None = None
     normalization: str | None = "NFC"
     tokenizer: Tokenizer | None = None
     tokenizer_name: str = ""
+    phrases: Phrases = ()
+    html: bool = False
     trusted: bool = True
     language: str | None = None
     stem: bool | str | None = None
@@ -82,6 +90,7 @@ class Tokenization:
         object.__setattr__(self, "stop_words", stop_list(self.stop_words, language))
         object.__setattr__(self, "ngram_range", _check_ngrams(self.ngram_range))
         check_pattern(self.token_pattern)
+        object.__setattr__(self, "phrases", check_phrases(self.phrases))
         if self.tokenizer is not None:
             if not callable(self.tokenizer):
                 raise InputError(
@@ -160,6 +169,8 @@ class Tokenization:
             "tokenizer": self.tokenizer_name or None,
             "language": self.language,
             "stem": self.stem,
+            "phrases": [list(pair) for pair in self.phrases],
+            "html": self.html,
         }
 
     def __getstate__(self) -> dict[str, Any]:
@@ -179,7 +190,7 @@ def tokenization_of(stated: Any) -> Tokenization:
             stated[key] for key in ("strip_accents", "normalization", "tokenizer")
         )
         fine = (
-            (stop in (None, "english") or _all_strings(stop))
+            (stop in (None, "english", EXTENDED) or _all_strings(stop))
             and accents in (None, "ascii", "unicode")
             and form in (None, "NFC")
             and isinstance(stated["lowercase"], bool)
@@ -188,6 +199,7 @@ def tokenization_of(stated: Any) -> Tokenization:
             and (name is None or isinstance(name, str))
             and stated.get("language") != AUTO
             and stated.get("stem") in (None, SNOWBALL)
+            and isinstance(stated.get("html", False), bool)
         )
         if not fine:
             raise InputError("The tokenization has values of a wrong kind.")
@@ -199,6 +211,8 @@ def tokenization_of(stated: Any) -> Tokenization:
             strip_accents=accents,
             normalization=form,
             tokenizer_name=name or "",
+            phrases=stated.get("phrases", ()),
+            html=stated.get("html", False),
             trusted=is_bounded(stated["token_pattern"]),
             language=stated.get("language"),
             stem=stated.get("stem"),
@@ -225,11 +239,12 @@ def tokenization_for(vocab: tuple[str, ...]) -> Tokenization:
 
 
 def stop_list(stop_words: Any, language: str | None = None) -> Any:
-    """Return "english", a tuple of words, None, or "auto" as long as the language is not known.
+    """Return the name of a list, a tuple of words, None, or "auto" until the language is known.
 
     A string is the name of a language, or the path of a file with one word per line.
     """
-    if stop_words is None or (isinstance(stop_words, str) and stop_words in ("none", ENGLISH)):
+    names = ("none", ENGLISH, EXTENDED)
+    if stop_words is None or (isinstance(stop_words, str) and stop_words in names):
         return None if stop_words == "none" else stop_words
     if isinstance(stop_words, str) and stop_words == AUTO:
         return AUTO if language == AUTO else stop_words_of(language)

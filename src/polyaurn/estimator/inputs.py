@@ -14,7 +14,8 @@ import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.anndata import is_anndata
-from polyaurn.corpus.corpus import Corpus, as_corpus
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.inputs import as_corpus
 from polyaurn.corpus.known_words import NamedCounts
 from polyaurn.corpus.names import index_names
 from polyaurn.corpus.text import is_token_lists

@@ -15,7 +15,7 @@ from polyaurn.chain.priors import make_priors, prior_in_brief
 from polyaurn.chain.samplers import SAMPLERS, check_proposals
 from polyaurn.chain.schedule import make_schedule
 from polyaurn.chain.state import check_topics
-from polyaurn.corpus.corpus import as_corpus
+from polyaurn.corpus.inputs import as_corpus
 from polyaurn.corpus.urn_file import write_urn
 from polyaurn.studies.child import ChildError, answer, peak_bytes, records_of
 

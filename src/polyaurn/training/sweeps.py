@@ -29,7 +29,8 @@ from polyaurn.chain.state import (
     on_host,
 )
 from polyaurn.chain.steps import AnySteps
-from polyaurn.corpus.corpus import Corpus, as_corpus
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.inputs import as_corpus
 from polyaurn.training.settings import LEARN_EVERY, Settings
 
 MOST_BALLS = 2e9  # of the prior, for one word: their number is drawn around it, and is below 2**31

@@ -12,7 +12,8 @@ from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, bits, key
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.samplers import DEFAULT_SAMPLER
-from polyaurn.corpus.corpus import Corpus, as_corpus
+from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.inputs import as_corpus
 from polyaurn.files.locks import locked
 from polyaurn.model.distance import match_topics
 from polyaurn.studies.topic_grid.cells import Split, fill, scored_tokens
