@@ -175,12 +175,12 @@ FAULTS = (
     ),
     Fault(
         "a word in exactly the largest share of documents is dropped",
-        "corpus/pruning.py", "keep &= frequency <= max", "keep &= frequency < max",
+        "corpus/pruning.py", "drop(frequency > share * n,", "drop(frequency >= share * n,",
         ("tests/corpus/test_corpus.py",),
     ),
     Fault(
         "an import counts empty documents when it prunes",
-        "corpus/conversion.py", "used = int((lengths > 0).sum())", "used = len(lengths)",
+        "corpus/conversion.py", "used = np.flatnonzero(lengths)", "used = np.arange(len(lengths))",
         ("tests/corpus/test_conversion.py",),
     ),
     Fault(
@@ -224,7 +224,8 @@ FAULTS = (
     ),
     Fault(
         "of long documents the rarest words are shown",
-        "pages/report/documents.py", "np.lexsort((pair, -count))", "np.lexsort((pair, count))",
+        "pages/report/documents.py", "np.lexsort((word, topic, -count))",
+        "np.lexsort((word, topic, count))",
         ("tests/pages/test_report.py",),
     ),
 )  # fmt: skip

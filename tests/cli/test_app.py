@@ -90,8 +90,10 @@ def test_quiet_prints_nothing_and_no_terminal_has_no_live_line(run, texts):
     assert run("train", texts, "-k", 2, "--sweeps", 3, "--out", "a", "-q") == (0, "", "")
     _, _, err = run("train", texts, "-k", 2, "--sweeps", 3, "--out", "b")
     assert "\x1b" not in err
-    assert len(err.splitlines()) == 4
-    assert err.splitlines()[1].startswith("language: ")
+    lines = err.splitlines()
+    assert len(lines) == 5
+    assert lines[1].startswith("language: ")
+    assert "words, 6 kept" in lines[2]
 
 
 def test_priors_from_files_and_tables_with_columns(run, tmp_path):

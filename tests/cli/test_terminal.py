@@ -64,7 +64,7 @@ def test_tables_fit_and_nothing_is_cut(folder, width):
     shown = plain(at_terminal(folder, width, "topics", "m"))
     assert all(len(line.rstrip()) <= width for line in shown.splitlines())
     assert "…" not in shown
-    assert "most probable words" in shown
+    assert "leading words" in shown
     for word in {word for text in TEXTS for word in text.split()}:
         assert word in shown
     shown = plain(at_terminal(folder, width, "info", "texts.txt"))

@@ -147,7 +147,7 @@ def test_several_languages_are_said_aloud_and_cut_as_english():
     with pytest.warns(LanguageWarning, match="in several languages"):
         corpus = Corpus.from_texts(mixed)
     assert corpus.tokenization.language is None
-    assert corpus.tokenization.stop_words == "english"
+    assert corpus.tokenization.stop_words == "english-extended"
     mostly = texts_in("de") + texts_in("fr")[:2]
     assert Corpus.from_texts(mostly).tokenization.language == "de"
 
@@ -184,7 +184,7 @@ def test_there_are_stop_words_of_many_languages():
     for words in lists.values():
         assert list(words) == sorted(set(words))
         assert all(unicodedata.is_normalized("NFC", word) for word in words)
-    assert stop_words_of("en") == stop_words_of(None) == "english"
+    assert stop_words_of("en") == stop_words_of(None) == "english-extended"
     for code, some in FUNCTION_WORDS.items():
         if code not in WITHOUT_BLANKS:
             missing = {unicodedata.normalize("NFC", w) for w in some.split()} - set(lists[code])
@@ -202,14 +202,16 @@ def test_stop_words_can_still_be_chosen():
     assert Corpus.from_texts(text, stop_words=["hund"], language="de").n_words == 6
 
 
-def test_english_words_are_those_of_scikit_learn():
+def test_english_words_can_be_those_of_scikit_learn():
     from sklearn.feature_extraction.text import CountVectorizer
 
     texts = [ONE_SENTENCE["en"], "It's been said that they'd gone; naïve e-mails, too, at 10:30."]
     plain = CountVectorizer(stop_words="english")
     counts = plain.fit_transform(texts)
     for language in ("auto", "en", None):
-        corpus = Corpus.from_texts(texts, language=language)
+        corpus = Corpus.from_texts(
+            texts, language=language, stop_words="english", token_pattern="words"
+        )
         assert corpus.vocab == tuple(plain.get_feature_names_out())
         assert (corpus.to_matrix() != counts).nnz == 0
     assert not set(corpus.vocab) & ENGLISH_STOP_WORDS

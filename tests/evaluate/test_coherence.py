@@ -51,7 +51,8 @@ def test_texts_have_the_coherence_of_gensim(measure, longest):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_corpus_has_whole_documents_for_windows(measure):
     texts = make_texts(longest=90)
-    corpus = Corpus.from_texts([" ".join(text) for text in texts if text], stop_words=None)
+    joined = [" ".join(text) for text in texts if text]
+    corpus = Corpus.from_texts(joined, stop_words=None, min_df=1, max_df=1.0)
     size = {} if measure == "u_mass" else {"window_size": 90}
     whole = coherence(TOPICS, [text for text in texts if text], measure, **size)
     assert coherence(TOPICS, corpus, measure) == pytest.approx(whole, abs=1e-12)

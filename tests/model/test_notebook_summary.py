@@ -54,7 +54,7 @@ def hostile():
 
 
 def test_words_and_labels_are_escaped_and_cut(hostile):
-    model = hostile.model_.label_topics({0: HOSTILE, 1: "x" * 500})
+    model = hostile.model_.label_topics({0: HOSTILE, 1: "x" * 100})
     strange = replace(model, parameters=model.parameters | {"sampler": HOSTILE, "sweeps": HOSTILE})
     drawn = LDA(3, max_iter=5, verbose=False).sample_posterior(
         hostile.corpus_, chains=2, draws=5, thin=1

@@ -123,7 +123,7 @@ def relevance_on_the_page(data, k, weight):
 @pytest.mark.parametrize("weight", [0.0, 0.6, 1.0])
 def test_the_data_of_the_report(model, weight):
     data = gather(model)
-    assert data["relevance"] == 0.6
+    assert data["lambda"] == 0.6
     expected = model.topic_words("relevance", N, relevance_lambda=weight, as_frame=False)
     assert [relevance_on_the_page(data, k, weight) for k in range(3)] == grouped(expected)
     assert data["topics"]["label"] == [LABELS.get(k) for k in range(3)]

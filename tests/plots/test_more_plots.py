@@ -133,7 +133,7 @@ def test_points_are_coloured_by_leading_topic_or_class(model, many):
 
 
 def test_labels_on_the_map_of_documents_do_not_overlap(many):
-    ax = plots.plot_document_map(many.label_topics({0: "$5 <b>" + "long " * 30}))
+    ax = plots.plot_document_map(many.label_topics({0: "$5 <b>" + "long " * 18}))
     ax.figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.texts]
     assert len(boxes) > 10

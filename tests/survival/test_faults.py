@@ -183,7 +183,7 @@ def test_two_processes_and_one_folder(nursery):
     second = train(nursery, "shared", "--resume")
     assert second.wait() == 2
     assert f"is being written to by another process ({first.pid})" in second.text
-    assert second.text.count("\n") == 2  # what was read, and one sentence
+    assert second.text.count("\n") == 4  # what was read, its language and words, and one sentence
     first.send(signal.SIGKILL)
     first.wait()
     third = train(nursery, "shared", "--resume")

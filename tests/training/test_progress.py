@@ -86,7 +86,7 @@ def test_topics_are_a_table_at_a_terminal(terminal, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     cli_tables.show_topics(model, 3, by_size=True, most=1)
     assert "2 topics, the 1 largest" in shown()
-    assert "most probable words" in shown()
+    assert "leading words" in shown()
 
 
 @pytest.mark.parametrize("width", [50, 80, 200])

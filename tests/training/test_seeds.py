@@ -17,7 +17,6 @@ from polyaurn.chain.state import topic_word_matrix
 from polyaurn.cli import app as cli
 from polyaurn.evaluate import left_to_right
 from polyaurn.evaluate.diagnostics import log_posterior
-from polyaurn.model.folder import save
 from polyaurn.training.seeds import fixed_counts, read_seed_words, seed_counts
 from support.chains import (
     MH_EXACT,
@@ -208,7 +207,7 @@ def test_a_model_keeps_its_seeds(tmp_path):
         assert ours.tobytes() == theirs.tobytes()
     assert np.array_equal(again.transform(TEXTS), lda.transform(TEXTS))
     assert again.parameters["seed_words"] == {"2": ["orbit"], "0": ["team", "fans"]}
-    save(again, tmp_path / "n")
+    again.save(tmp_path / "n")
     for name in ("model.json", "arrays.npz"):
         assert (tmp_path / "m" / name).read_bytes() == (tmp_path / "n" / name).read_bytes()
 

@@ -25,7 +25,7 @@ from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.cutter import filter_of
 from polyaurn.corpus.names import Numbered
 from polyaurn.corpus.preparation import prepared
-from polyaurn.corpus.pruning import WordChoice, document_frequency, words_to_keep
+from polyaurn.corpus.pruning import WordChoice, choice_for_text, document_frequency, words_to_keep
 from polyaurn.corpus.readers import (
     TABLE_OPTIONS,
     TEXT_FORMATS,
@@ -106,7 +106,6 @@ def import_corpus(
     known = ("format", "vocabulary", "transpose", "tokenization", *TABLE_OPTIONS)
     options = {name: value for name, value in reading.items() if name not in known}
     rule = check_text_options(options, reading.get("tokenization"))
-    format = check_options(path, reading.get("format") or recognise(path), reading)
     pruning: dict[str, Any] = {
         "min_count": min_count or 0,
         "max_doc_fraction": max_doc_fraction,
@@ -116,6 +115,8 @@ def import_corpus(
         "max_features": max_features,
         "flat_words": flat_words,
     }
+    choice_for_text(**pruning)  # checked before anything is read
+    format = check_options(path, reading.get("format") or recognise(path), reading)
     choice = word_choice(format, reading.get("tokenization"), pruning)
     if phrases and format not in TEXT_FORMATS:
         reject_text_options(path, format, {"phrases": phrases})

@@ -8,6 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.english import without_contractions
 from polyaurn.corpus.frequent_words import FREQUENT
 from polyaurn.corpus.patterns import WORDS, expression
 
@@ -102,7 +103,8 @@ def recognise_language(texts: Iterable[str]) -> str | None:
     if by_script is not None:
         return by_script
     any_word = re.compile(expression(WORDS, single=True))
-    words = [any_word.findall(text.lower()) for text in beginnings]
+    # the "s" of "it's" is a word elsewhere
+    words = [any_word.findall(without_contractions(text).lower()) for text in beginnings]
     hits = [Counter(chain.from_iterable(map(_languages_with, found))) for found in words]
     total: Counter[str] = sum(hits, Counter())
     best = max(FREQUENT, key=lambda code: total[code])  # of equal ones the first

@@ -144,6 +144,7 @@ def read_corpus(
         "max_features": max_features,
         "flat_words": flat_words,
     }
+    choice_for_text(**pruning)  # checked before anything is read
     check_encoding(encoding)
     if is_arrow_table(path):
         given = {"format": format, "vocabulary": vocabulary, "separator": separator}
