@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 NOT_KEPT = ("config", "out", "trace", "resume", "force", "json", "quiet")
 WHERE: dict[str, type] = {"text_column": str, "separator": str}  # text in a table
-SOURCE: dict[str, type] = WHERE | {  # what documents are read from, and how
-    "corpus": str, "format": str, "encoding": str,
-}  # fmt: skip
 PRUNING: dict[str, type] = {
     "min_count": int, "max_doc_fraction": float, "max_words": int, "max_features": int,
     "min_df": str, "max_df": str, "flat_words": str,
@@ -146,7 +143,7 @@ def options_in(path: Path, kinds: dict[str, type]) -> dict[str, Any]:
     path : Path
         As `run_as_config` made it; it need not be there.
     kinds : dict
-        Options that are asked for, `WHERE`, `SOURCE` or `PRUNING`.
+        Options that are asked for, such as `WHERE` or `PRUNING`.
 
     Returns
     -------

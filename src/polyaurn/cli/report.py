@@ -144,7 +144,7 @@ def _gather(
     source_of_dates = DATES if dates is None else f"file '{dates}', line"
     source, moved = of.find_source(loaded, folder, corpus, reading, date_column, class_column)
     if moved and not quiet:
-        note(f"Note: {moved}")
+        note(f"Note: {moved} Until then, documents are shown without their words.")
     documents: Corpus | None = None
     classes: list[str] | None = None
     if source is not None:

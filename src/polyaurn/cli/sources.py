@@ -46,12 +46,15 @@ def find_source(
     folder: Path,
     corpus: Path | None,
     reading: dict[str, Any],
-    date_column: str | None,
-    class_column: str | None,
+    date_column: str | None = None,
+    class_column: str | None = None,
+    *,
+    cut: bool = True,
 ) -> tuple[Source | None, str]:
     """Return where a model's documents are, and a sentence where they are not found.
 
-    What the user gives comes first, then the options of the run in the model's folder.
+    What the user gives comes first, then the options of the run in the model's folder. `cut` says
+    whether text is to be cut into words, which a model whose tokenizer is not saved cannot do.
     """
     from polyaurn.cli.config import options_in
     from polyaurn.model.folder import config_of
@@ -68,15 +71,15 @@ def find_source(
         if not path.exists():
             _reject_columns({"date_column": date_column, "class_column": class_column} | reading)
             return None, (
-                f"The corpus '{path}', which the model was trained on, is not there any more, so "
-                "documents are shown without their words; give its new place with --corpus."
+                f"The corpus '{path}' of the model is no longer there. Name its new place with "
+                "--corpus."
             )
         taken = {name: kept[name] for name in _OF_CORPUS if name in kept and name != "corpus"}
         plain = {name: READING[name][1] for name in taken}
         reading = reading | {n: v for n, v in taken.items() if reading[n] == plain[n]}
         if reading["vocabulary"] is not None:
             reading["vocabulary"] = Path(reading["vocabulary"])
-    options = as_trained(model, path, reading, folder)
+    options = as_trained(model, path, reading, folder, cut=cut)
     return Source(path, options, columns["date_column"], columns["class_column"]), ""
 
 
@@ -127,7 +130,7 @@ def texts_at(source: Source, documents: "I64") -> list[str]:
     wanted = set(documents.tolist())
     last = max(wanted, default=-1)
     found = {}
-    for d, (_, text) in enumerate(_stream(source, source.reading)):
+    for d, (_, text) in enumerate(stream(source)):
         if d in wanted:
             found[d] = text
         if d >= last:
@@ -160,7 +163,7 @@ def _column(source: Source, name: str, option: str) -> Iterator[str]:
             f"read as {source.kind}.{instead}"
         )
     try:
-        for value, _ in _stream(source, source.reading | {"name_column": name}):
+        for value, _ in stream(source._replace(reading=source.reading | {"name_column": name})):
             yield str(value)
     except InputError as error:
         raise InputError(str(error).replace("name_column", option)) from None
@@ -175,9 +178,13 @@ def _column_of_mallet(source: Source, number: int) -> Iterator[str]:
     yield from (row[number] if number < len(row) else "" for row in rows)
 
 
-def _stream(source: Source, reading: dict[str, Any]) -> Iterator[tuple[str | None, str]]:
+def stream(source: Source) -> Iterator[tuple[str | None, str]]:
+    """Yield the names and texts of documents, HTML without its tags."""
+    from polyaurn.corpus.html import text_of
     from polyaurn.corpus.readers import stream_texts
 
-    options = reading_options(reading)
+    options, html = reading_options(source.reading), source.reading["html"]
     wanted = ("encoding", "text_column", "name_column", "separator")
-    return stream_texts(source.path, source.kind, **{name: options[name] for name in wanted})
+    columns = {name: options[name] for name in wanted}
+    for name, text in stream_texts(source.path, source.kind, html=html, **columns):
+        yield name, text_of(text) if html else text

@@ -201,12 +201,18 @@ def fit_and_save(
 
 
 def as_trained(
-    model: "TopicModel", path: Path, reading: dict[str, Any], folder: Path, *, pruned: bool = False
+    model: "TopicModel",
+    path: Path,
+    reading: dict[str, Any],
+    folder: Path,
+    *,
+    pruned: bool = False,
+    cut: bool = True,
 ) -> dict[str, Any]:
     """Return options for reading text as the model's was read, where the user says nothing.
 
     The model says how text is cut, and the options in its folder in which column it is. `pruned`
-    takes over which words were dropped, too.
+    takes over which words were dropped, too; without `cut` text is not cut into words.
     """
     from polyaurn.cli.config import PRUNING, WHERE, options_in
     from polyaurn.corpus.readers import TABLE_FORMATS, TEXT_FORMATS, recognise
@@ -224,6 +230,8 @@ def as_trained(
             where.pop("separator", None)
         options |= {name: str(v) for name, v in where.items() if options[name] is None}
     if form in TEXT_FORMATS:
+        options["html"] = options["html"] or bool(model.tokenization and model.tokenization.html)
+    if cut and form in TEXT_FORMATS:
         options["tokenization"] = _cut_as_trained(model, options)
     return options
 
