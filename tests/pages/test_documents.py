@@ -113,7 +113,7 @@ def test_a_corpus_that_moved_or_changed_is_one_note(run, table, tmp_path):
     moved = table.rename(tmp_path / "u.csv")
     data, err = report(run, tmp_path)
     assert data["documents"]["snippet"] is None
-    assert "t.csv', which the model was trained on, is no longer there" in err
+    assert "t.csv' of the model is no longer there" in err
     assert err.splitlines()[0].endswith("give its new place with --corpus.")
     assert report(run, tmp_path, "--corpus", moved)[0]["documents"]["snippet"] is not None
     table.write_text("text\ncat\n")
