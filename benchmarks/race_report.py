@@ -180,7 +180,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
     for axis, result in zip(axes.flat, results, strict=False):
         _panel(axis, result)
     figure.tight_layout()
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, dpi=70)
     plt.close(figure)
 
 

@@ -114,7 +114,7 @@ def test_a_corpus_that_moved_or_changed_is_one_note(run, table, tmp_path):
     data, err = report(run, tmp_path)
     assert data["documents"]["snippet"] is None
     assert "t.csv' of the model is no longer there" in err
-    assert err.splitlines()[0].endswith("give its new place with --corpus.")
+    assert "Name its new place with --corpus." in err.splitlines()[0]
     assert report(run, tmp_path, "--corpus", moved)[0]["documents"]["snippet"] is not None
     table.write_text("text\ncat\n")
     data, err = report(run, tmp_path)
