@@ -67,6 +67,12 @@ def test_forecast_runs():
     assert "of 1 forecasts within 0.25% of the log posterior" in out
 
 
+def test_warm_starts_runs():
+    out = run("warm_starts.py", "--corpus", "tiny", "--topics", "4", "--no-save", "--threads", "1",
+              "--starts", "grow:6", "auto:6")  # fmt: skip
+    assert [line.split()[0] for line in out.splitlines()] == ["grow", "auto"]
+
+
 def test_sparse_dirichlet_runs():
     out = run("sparse_dirichlet.py", *TINY, "--topics", "4", "--sweeps", "6", "--seeds", "2",
               "--samplers", "polya-urn", "sparse-dirichlet:0.3")  # fmt: skip

@@ -79,6 +79,11 @@ def test_the_schedule():
     assert grown.plan(47).refreshes == 1
     assert grown.plan(48).refreshes == 4
     assert make_schedule("random", 1, **LARGE)[:4] == ((), 1, 0, 0)
+    learned = make_schedule("auto", "auto", **LARGE, learns=True)
+    assert learned.shares == grown.shares
+    assert learned.annealed > grown.annealed == 0
+    assert learned.plan(0).phase == "grow 1/64 anneal"
+    assert make_schedule("grow", "auto", **LARGE, learns=True).annealed == 0
     assert make_schedule("auto", 2, **LARGE | {"max_iter": 90}).shares == ()
     assert make_schedule("grow", 2, **LARGE | {"max_iter": 90}).shares
     assert make_schedule("auto", 1, **LARGE | {"n_topics": 10}).shares == ()

@@ -148,13 +148,14 @@ def make_schedule(
     max_iter: int | None,
     sampler: str = "polya-urn",
     beta: float = 0.01,
+    learns: bool = False,
 ) -> Schedule:
     """Return the schedule of a chain, or reject the parameters.
 
     `warm_start` "auto" grows where a random start over all documents is costly and `max_iter`
-    leaves as many sweeps for the whole corpus, and anneals elsewhere; False is "auto". `beta` is
-    the mean of the priors of words. `phi_refreshes` "auto" draws Phi once for each 40 tokens per
-    word, from 1 to 4 times.
+    leaves as many sweeps for the whole corpus, and anneals elsewhere; where priors are learned
+    (`learns`) it anneals in any case. False is "auto". `beta` is the mean of the priors of words.
+    `phi_refreshes` "auto" draws Phi once for each 40 tokens per word, from 1 to 4 times.
     """
     if warm_start is False:  # as tools of scikit-learn set it: do not continue an earlier fit
         warm_start = "auto"
@@ -175,7 +176,8 @@ def make_schedule(
     patient = max_iter is None or max_iter >= 2 * SWEEPS_PER_SHARE * len(shares)
     pays = n_tokens * n_topics >= COSTLY_START and patient and draws_phi
     grows = warm_start == "grow" or (warm_start in ("auto", AUTO_OF_0_1) and pays)
-    anneals = warm_start == "anneal" or (warm_start == "auto" and not grows)
+    # learned from the peaked topics of a chain that only grew, beta falls far below its value
+    anneals = warm_start == "anneal" or (warm_start == "auto" and (learns or not grows))
     smooths = warm_start == "smooth" or (
         warm_start == AUTO_OF_0_1 and n_topics <= MOST_SMOOTH_TOPICS
     )

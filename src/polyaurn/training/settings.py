@@ -310,6 +310,7 @@ class Settings:
         return make_schedule(
             self.warm_start, self.phi_refreshes, n_tokens=n_tokens, n_words=n_words,
             n_topics=self.n_components, max_iter=max_iter, sampler=self.sampler, beta=beta,
+            learns=bool(self.learn_priors_every),
         )  # fmt: skip
 
     def of_chain(self) -> dict[str, Any]:
