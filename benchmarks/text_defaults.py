@@ -46,10 +46,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     | {"min_df": 5, "max_df": 0.5, "token_pattern": r"(?u)\b[^\W\d_]{3,}\b"},
     "old, numbers and contractions as now": OLD | {"token_pattern": "terms"},
     "new list and pattern only": OLD | {"token_pattern": "terms", "stop_words": "english-extended"},
-    "defaults, scikit-learn's list": {"stop_words": "english"},
-    "defaults, flat words kept": {"flat_words": "keep"},
-    "defaults, min_df 10": {"min_df": 10},
-    "defaults, max_df 0.2": {"max_df": 0.2},
+    "flat words dropped, scikit-learn's list": {"flat_words": "drop", "stop_words": "english"},
+    "flat words dropped, min_df 10": {"flat_words": "drop", "min_df": 10},
+    "flat words dropped, max_df 0.2": {"flat_words": "drop", "max_df": 0.2},
+    "flat words dropped": {"flat_words": "drop"},
     "defaults": {},
 }
 PLANTED = ["said", "mr", "told", "says", "000", "zorb", "quelt", "according", "don't"]

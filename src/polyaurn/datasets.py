@@ -69,7 +69,6 @@ def python_docs(
         doc_names=names,
         min_count=10,
         max_doc_fraction=0.2,
-        flat_words="keep",
         stop_words=sorted(ENGLISH_STOP_WORDS.union(_CODE_WORDS.split())),
         token_pattern=r"(?u)\b[a-z][a-z_]+[a-z]\b",
     )

@@ -42,6 +42,12 @@ def test_contractions_are_not_torn():
     assert without_contractions("CAN'T rock") == " rock"
 
 
+def test_emphasised_words_are_those_words():
+    texts = ["He did _not_ read __all__ of _The_ snake_case_ book _a_"]
+    assert Corpus.from_texts(texts).vocab == ("book", "read", "snake_case")
+    assert "_not_" in Corpus.from_texts(texts, token_pattern="words").vocab
+
+
 def test_numbers_are_left_out_and_words_with_digits_stay():
     texts = ["000 2,000 1st 1990s 10pm £5m 2bn ___ 12_3 b2b covid19 3d mp3 4x4 ٣٤ apple"]
     assert Corpus.from_texts(texts).vocab == ("3d", "4x4", "apple", "b2b", "covid19", "mp3")
@@ -106,9 +112,9 @@ def test_auto_never_leaves_a_corpus_without_words():
 
 
 def test_flat_words_are_found_and_topical_ones_kept():
-    corpus = Corpus.from_texts(news(2000), min_df=5, max_df=1.0)
+    corpus = Corpus.from_texts(news(2000), min_df=5, max_df=1.0, flat_words="drop")
     assert set(corpus.vocab) == set(" ".join(SUBJECTS).split())
-    kept = Corpus.from_texts(news(2000), min_df=5, max_df=1.0, flat_words="keep")
+    kept = Corpus.from_texts(news(2000), min_df=5, max_df=1.0)
     assert set(kept.vocab) - set(corpus.vocab) == {"zorb", "quelt", "vim"}
     few = Corpus.from_texts(news(900), min_df=5, max_df=1.0, flat_words="drop")
     assert "zorb" in few.vocab
@@ -126,12 +132,12 @@ def test_flat_words_do_not_depend_on_the_order_of_words():
 def test_words_without_subjects_are_not_taken_for_flat():
     random = np.random.default_rng(0)
     texts = [" ".join(random.choice([f"w{v}" for v in range(60)], 20)) for _ in range(1500)]
-    assert Corpus.from_texts(texts).n_words > 50
+    assert Corpus.from_texts(texts, flat_words="drop").n_words > 50
 
 
 def test_the_report_counts_every_word_once():
     texts = [*news(1990), *["the said 000 apple"] * 10]
-    corpus = Corpus.from_texts(texts, max_df=1.0)
+    corpus = Corpus.from_texts(texts, max_df=1.0, flat_words="drop")
     report = corpus.word_report
     assert report.found == report.kept + sum(n for _, n in report.dropped)
     assert report.kept == corpus.n_words

@@ -118,7 +118,7 @@ def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = 
         values["language"] = language
         stop = EXTENDED if language in ("none", "en") else AUTO
         plain = {"stop_words": stop, "ngrams": 1, "token_pattern": TERMS}
-        plain |= dict.fromkeys(("min_df", "max_df", "flat_words"), AUTO)
+        plain |= {"min_df": AUTO, "max_df": AUTO, "flat_words": "keep"}
         values |= {name: v for name, v in plain.items() if values[name] is None}
     for name in ("alpha", "beta", "stop_words"):
         values[name] = _number_or_file(values[name])

@@ -59,9 +59,9 @@ MaxFeatures = Annotated[
 FlatWords = Annotated[
     str | None,
     typer.Option(
-        help="Words that documents of all kinds have alike: keep, drop, or 'auto' (default for "
-        "text), which drops them from 1,000 documents on.",
-        autocompletion=lambda: ["auto", "keep", "drop"],
+        help="Words that documents of all kinds have alike: 'keep' (default) or 'drop', from 1,000 "
+        "documents on.",
+        autocompletion=lambda: ["keep", "drop"],
         rich_help_panel=_READING,
     ),
 ]

@@ -158,6 +158,8 @@ def _column(source: Source, name: str, option: str) -> Iterator[str]:
         return
     if source.kind not in TABLE_FORMATS:
         instead = " Give --dates, a file with a date a line." if option == "date_column" else ""
+        if source.kind == "mallet":
+            instead = " Its columns have numbers: 0 for names, 1 for labels."
         raise InputError(
             f"The '--{option.replace('_', '-')}' option is for tables, but '{source.path}' was "
             f"read as {source.kind}.{instead}"

@@ -114,7 +114,7 @@ class Corpus(Shown):
         min_df: int | float | str = "auto",
         max_df: int | float | str = "auto",
         max_features: int | None = None,
-        flat_words: str = "auto",
+        flat_words: str = "keep",
         stop_words: Any = "auto",
         ngram_range: tuple[int, int] = (1, 1),
         phrases: bool = False,
@@ -151,9 +151,9 @@ class Corpus(Shown):
             where `max_doc_fraction` is given.
         max_features : int, optional
             Keep this many words, the most frequent ones.
-        flat_words : {"auto", "keep", "drop"}
-            Whether to drop words that occur in documents of all kinds alike, such as "said" in
-            news; "auto" drops them from 1,000 documents on.
+        flat_words : {"keep", "drop"}
+            Whether to drop words that documents of all kinds have alike, such as "said" in news;
+            from 1,000 documents on. It may drop words of a subject, too.
         stop_words : str, iterable of str, path of a file with one word per line, or None
             Words to leave out. "auto" takes those of the language, for English "english-extended";
             "english" is scikit-learn's list, and the name of another language its list.
@@ -483,7 +483,7 @@ class Corpus(Shown):
             that have words. "auto" is what `from_texts` does by default.
         max_features : int, optional
             Of the words left, keep this many, the most frequent ones.
-        flat_words : {"keep", "drop", "auto"}
+        flat_words : {"keep", "drop"}
             Whether to drop words that occur in documents of all kinds alike.
 
         Returns

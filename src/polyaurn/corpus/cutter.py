@@ -71,7 +71,20 @@ def tokenizer_of(rules: Tokenization) -> Callable[[str], list[str]]:
         found: Callable[[str], list[str]] = CountVectorizer(token_pattern=pattern).build_tokenizer()
     except ValueError as error:
         raise InputError(f"The texts could not be counted: {str(error).rstrip('.')}.") from None
-    return found
+    return _without_underlines(found) if rules.token_pattern == TERMS else found
+
+
+def _without_underlines(tokenize: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
+    """Return a tokenizer for which "_not_" is an emphasised word."""
+
+    def tokens(text: str) -> list[str]:
+        found = tokenize(text)
+        if "_" not in text:
+            return found
+        plain = (token.strip("_") for token in found)
+        return [token for token in plain if len(token) > 1]
+
+    return tokens
 
 
 def filter_of(rules: Tokenization) -> WordFilter:

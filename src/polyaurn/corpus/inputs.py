@@ -1,6 +1,6 @@
 """`as_corpus`: a corpus of whatever users hold in memory."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,8 @@ def as_corpus(X: Any) -> Corpus:
         return Corpus.from_tokens(items, doc_names=index_names(X))
     if items and all(isinstance(item, list | tuple | np.ndarray) for item in items):
         return Corpus.from_matrix(np.asarray(items))
-    what = "one string" if isinstance(X, str) else type(X).__name__
+    empty = isinstance(X, Sized) and not isinstance(X, str) and len(X) == 0
+    what = "one string" if isinstance(X, str) else "nothing" if empty else type(X).__name__
     raise InputError(
         "The 'X' parameter must be a Corpus, a matrix of counts, strings or lists of tokens. Got "
         f"{what} instead; put strings in a list, or read a file with polyaurn.read_corpus."

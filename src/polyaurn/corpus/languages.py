@@ -39,7 +39,15 @@ LANGUAGES = {
     "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "yo": "Yoruba", "zh": "Chinese",
     "zu": "Zulu",
 }  # fmt: skip
-_CODES = {name.lower(): code for code, name in LANGUAGES.items()}
+_OWN_NAMES = {
+    "deutsch": "de", "français": "fr", "francais": "fr", "español": "es", "espanol": "es",
+    "castellano": "es", "italiano": "it", "português": "pt", "portugues": "pt", "nederlands": "nl",
+    "svenska": "sv", "dansk": "da", "norsk": "no", "suomi": "fi", "polski": "pl", "čeština": "cs",
+    "magyar": "hu", "türkçe": "tr", "русский": "ru", "українська": "uk", "ελληνικά": "el",
+    "العربية": "ar", "עברית": "he", "हिन्दी": "hi", "中文": "zh", "日本語": "ja", "한국어": "ko",
+    "ไทย": "th", "bahasa indonesia": "id", "tiếng việt": "vi",
+}  # fmt: skip
+_CODES = {name.lower(): code for code, name in LANGUAGES.items()} | _OWN_NAMES
 _SCRIPTS = {  # one language each, as far as there are stop words or a segmenter
     "el": "\u0370-\u03ff\u1f00-\u1fff",
     "hy": "\u0530-\u058f",

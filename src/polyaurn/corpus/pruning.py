@@ -51,9 +51,8 @@ class WordChoice:
         Drop words in more documents. "auto" is half of them, and all below 50 documents.
     max_features : int, optional
         Of the words left, keep this many, the most frequent ones.
-    flat_words : {"keep", "drop", "auto"}
-        Whether to drop words that occur in documents of all kinds alike. "auto" drops them from
-        1,000 documents on.
+    flat_words : {"keep", "drop"}
+        Whether to drop words that occur in documents of all kinds alike, from 1,000 documents on.
     """
 
     min_count: int = 0
@@ -89,16 +88,14 @@ class WordChoice:
         """Return the same choice with numbers in place of "auto"."""
         rare = 1 if self.min_count > 1 or n < SMALL else 2 if n < MIDDLE else 5
         often = 1.0 if self.max_doc_fraction < 1.0 or n < SMALL else MAX_DF
-        flat = "drop" if n >= LEAST_DOCUMENTS else "keep"
         return replace(
             self,
             min_df=rare if self.min_df == AUTO else self.min_df,
             max_df=often if self.max_df == AUTO else self.max_df,
-            flat_words=flat if self.flat_words == AUTO else self.flat_words,
         )
 
 
-_NEUTRAL: dict[str, Any] = {"min_df": 1, "max_df": 1.0, "flat_words": "keep"}
+_NEUTRAL: dict[str, Any] = {"min_df": 1, "max_df": 1.0}
 
 
 def choice_for_text(**given: Any) -> WordChoice:
@@ -210,7 +207,7 @@ def _check(choice: WordChoice) -> None:
     if choice.max_features is not None:
         remedy = "leave it out to keep every word"
         check_whole(choice.max_features, "max_features", of="words", remedy=remedy)
-    check_one_of(choice.flat_words, "flat_words", ("auto", "keep", "drop"))
+    check_one_of(choice.flat_words, "flat_words", ("keep", "drop"))
 
 
 def document_frequency(doc_ptr: I64, word: I32, n_words: int) -> I64:
