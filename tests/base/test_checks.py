@@ -57,3 +57,11 @@ def test_a_positive_number_or_vector_becomes_a_read_only_vector():
     for bad in (None, "a", [1.0], [[1.0, 2.0]], [1.0, -1.0], [1.0, np.inf]):
         with pytest.raises(InputError, match="one for each of the topics"):
             positive_vector(bad, 2, "x", "topics")
+
+
+def test_digits_are_plain_and_few():
+    from polyaurn.base.checks import is_digits
+
+    assert is_digits("0")
+    assert is_digits("120")
+    assert not any(map(is_digits, ("", "-1", "²", "٣", "9" * 19, "1 ")))

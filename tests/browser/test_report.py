@@ -112,9 +112,9 @@ def test_the_slider_orders_words_by_relevance(opened, lda):
         assert texts(opened, "#topic .word") == [model.vocab[v] for v in order[:30]]
         assert get(opened, "#topic output").text == f"{at:.1f}"
         seen.append((at, texts(opened, "#topic .word")))
-    assert [at for at, _ in seen] == [0.6, 1.0, 0.0]
-    assert seen[0][1] == model.topics(30)[k]
-    assert seen[1][1] == model.topics(30, order="frequency")[k]
+    assert [at for at, _ in seen] == [1.0, 0.6, 0.0]
+    assert seen[0][1] == model.topics(30, order="frequency")[k]
+    assert seen[1][1] == model.topics(30)[k]
     assert seen[0][1] != seen[2][1]
 
 

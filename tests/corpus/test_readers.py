@@ -241,6 +241,7 @@ BAD_FILES = [
     ("lines.txt", "the and\nof\n", {}, "at least one word after"),
     ("lines.txt", b"fine\n\xff\xfe\n", {}, "line 2: expected utf-8 text. Got byte 0xff"),
     ("lines.txt", "fine\n", {"encoding": "martian"}, "'encoding' parameter"),
+    ("lines.txt", "fine\n", {"encoding": "rot13"}, "'encoding' parameter"),
     ("lines.txt", "fine\n", {"encoding": "UTF-16"}, "iconv -f utf-16 -t utf-8"),
     ("lines.txt", "fine\n", {"format": "word"}, "'format' parameter must be one of 'uci'"),
     ("lines.txt", "fine\n", {"vocabulary": ["a"]}, "'vocabulary' parameter is for bags"),

@@ -97,6 +97,19 @@ def test_html_is_stripped_on_request():
     assert "br" in Corpus.from_texts([page]).vocab
 
 
+@pytest.mark.parametrize(
+    "piece", ["<a ", "<a b='", '<a b="', "<!--", "</", "<?", "<![", "<", '<a ">"', "<script>"]
+)
+def test_any_text_is_read_as_html_in_one_pass(piece):
+    """Some of these were errors, others took minutes."""
+    assert len(text_of("river " + piece * 100_000)) >= 6
+    assert text_of("river <![ boat").split() == ["river", "<![", "boat"]
+    assert text_of("<img alt=\"a > b\">leaf <b title='x'>red</b>dish").split() == [
+        "leaf",
+        "reddish",
+    ]
+
+
 def test_a_folder_of_html(tmp_path):
     (tmp_path / "a.html").write_text("<p>red <i>apple</i></p>", encoding="utf-8")
     (tmp_path / "b.HTM").write_text("<p>leaf</p>", encoding="utf-8")

@@ -192,3 +192,16 @@ BAD = [
 def test_bad_limits_are_reported(bad):
     with pytest.raises(InputError, match=f"The '{next(iter(bad))}' parameter must be"):
         Corpus.from_texts(["apple"], **bad)
+
+
+@pytest.mark.parametrize("limit", ["max_features", "max_words"])
+def test_equal_words_are_kept_alike_however_they_are_read(tmp_path, limit):
+    names = [f"zeta{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(100)]
+    texts = [
+        " ".join(names[(99 - i // 60 - j) % 100] for j in range(3)) + "\n" for i in range(6000)
+    ]
+    (tmp_path / "c.txt").write_text("".join(texts))
+    options = {limit: 10, "min_df": 1, "max_df": 1.0}
+    read = read_corpus(tmp_path / "c.txt", **options)
+    imported = import_corpus(tmp_path / "c.txt", tmp_path / "c.urn", **options)
+    assert read.vocab == imported.vocab

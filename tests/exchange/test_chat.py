@@ -177,3 +177,10 @@ def test_json_of_a_question_is_ascii():
     with chat_server("ja") as server:
         ChatServer(server.url, "tiny").ask([{"role": "user", "content": "größe \ud800"}])
     assert json.dumps(server.asked[0]["messages"][0]["content"])
+
+
+def test_a_redirect_to_no_address_is_one_sentence():
+    from polyaurn.exchange.chat import _host_of
+
+    assert _host_of("http://[::1") == ""
+    assert _host_of("http://elsewhere:81/v1") == "elsewhere:81"

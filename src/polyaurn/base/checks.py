@@ -69,3 +69,8 @@ def wrong(name: str, expected: str, value: Any, remedy: str = "") -> InputError:
     """Return the error for a parameter: what it must be, what came instead, the remedy."""
     end = f"; {remedy}." if remedy else "."
     return InputError(f"The '{name}' parameter must be {expected}. Got {value!r} instead{end}")
+
+
+def is_digits(text: str) -> bool:
+    """Return whether a text is a whole number in plain digits, and not too long for one."""
+    return text.isascii() and text.isdecimal() and len(text) <= 18

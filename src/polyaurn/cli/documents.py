@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyaurn.base.checks import is_digits
 from polyaurn.base.errors import InputError
 from polyaurn.cli.options import Json, ModelPath, Quiet, reads_texts
 from polyaurn.cli.steps import note, print_json
@@ -73,7 +74,7 @@ def topic_named(model: "TopicModel", topic: str) -> int:
     """Return the number of a topic that a user names by it, or by its label."""
     from polyaurn.model.labels import given_labels, same_label
 
-    if topic.isdecimal() and int(topic) < model.n_topics:
+    if is_digits(topic) and int(topic) < model.n_topics:
         return int(topic)
     labels = {same_label(label): k for k, label in enumerate(given_labels(model)) if label}
     if same_label(topic) in labels:

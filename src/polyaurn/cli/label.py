@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyaurn.base.checks import is_digits
 from polyaurn.base.errors import InputError
 from polyaurn.cli.checks import check_only_for
 from polyaurn.cli.options import INTERRUPTED, READING, Json, ModelPath, Quiet, reads_texts
@@ -241,7 +242,7 @@ def _changes(labels: list[str], file: Path | None, remove: list[int]) -> dict[in
     pairs: list[tuple[int, str | None]] = [*_in_file(file)] if file is not None else []
     for text in labels:
         topic, equals, name = text.partition("=")
-        if not equals or not topic.strip().isdecimal():
+        if not equals or not is_digits(topic.strip()):
             raise InputError(
                 f'The labels must be written as TOPIC=LABEL, such as 3="House prices". Got '
                 f"{text!r} instead."
@@ -289,7 +290,7 @@ def _in_file(path: Path) -> list[tuple[int, str]]:
         if not row:
             continue
         cells = row + [""] * (len(head) - len(row))
-        if not cells[topic].strip().isdecimal():
+        if not is_digits(cells[topic].strip()):
             raise InputError(
                 f"The file '{path}', row {line}: expected a topic's number. Got "
                 f"{cells[topic]!r:.60} instead."

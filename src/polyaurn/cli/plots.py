@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from polyaurn.base.checks import is_digits
 from polyaurn.base.errors import InputError
 from polyaurn.cli.checks import check_only_for, check_words
 from polyaurn.cli.options import Force, Json, ModelPath, Quiet
@@ -113,7 +114,7 @@ def plot(
         check_matplotlib()
     chosen: list[Any] | None = None
     if topics is not None:
-        chosen = [int(k) if k.isdecimal() else k for k in _listed(topics)]
+        chosen = [int(k) if is_digits(k) else k for k in _listed(topics)]
     which = None if documents is None else _listed(documents)
     when = None if dates is None else _read_dates(dates)
     which_class = None if classes is None else [line or None for line in _read_lines(classes)]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from polyaurn.base.checks import is_digits
 from polyaurn.base.errors import InputError
 from polyaurn.cli.options import READING
 from polyaurn.cli.steps import as_trained, note, read, reading_options
@@ -153,7 +154,7 @@ def column(source: Source, name: str, option: str) -> list[str]:
 def _column(source: Source, name: str, option: str) -> Iterator[str]:
     from polyaurn.corpus.readers import TABLE_FORMATS
 
-    if source.kind == "mallet" and name.isdigit():
+    if source.kind == "mallet" and is_digits(name):
         yield from _column_of_mallet(source, int(name))
         return
     if source.kind not in TABLE_FORMATS:

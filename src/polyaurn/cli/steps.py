@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from polyaurn.base.checks import is_digits
 from polyaurn.base.errors import InputError
 from polyaurn.base.printable import printable, printable_json
 from polyaurn.cli.options import READING
@@ -83,7 +84,7 @@ def reading_options(reading: dict[str, Any]) -> dict[str, Any]:
     """Return options of the command line as those of `read_corpus`."""
     options = dict(reading)
     for name in ("text_column", "name_column"):
-        if options[name] is not None and options[name].lstrip("-").isdigit():
+        if options[name] is not None and is_digits(options[name].removeprefix("-")):
             options[name] = int(options[name])
     options["ngram_range"] = _ngram_range(options.pop("ngrams"))
     whole = options.get("tokenization") is not None  # with these options in it

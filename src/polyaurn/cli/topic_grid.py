@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from polyaurn.base.checks import is_digits
 from polyaurn.cli.checks import choose_device
 from polyaurn.cli.options import (
     INTERRUPTED,
@@ -69,7 +70,7 @@ def choose_topics(
     from polyaurn.training.progress import status
 
     numbers: list[Any] = [
-        int(k) if k.isdecimal() else k for k in topics.replace(" ", "").split(",") if k
+        int(k) if is_digits(k) else k for k in topics.replace(" ", "").split(",") if k
     ]
     options = python_settings(settings) | {
         "test_share": test_share, "score": score, "particles": particles,

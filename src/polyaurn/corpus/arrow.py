@@ -113,8 +113,8 @@ def _rows(reader: Any, columns: list[int]) -> Iterator[tuple[str | None, str]]:
 def _column(names: list[str], column: Any, parameter: str) -> int:
     """Return the number of a column."""
     if is_whole(column):
-        if -len(names) <= column < len(names):
-            return int(column % len(names))
+        if 0 <= column < len(names):
+            return int(column)
     elif column is not None and not isinstance(column, str):
         raise wrong(parameter, "the name or number of a column", column)
     elif names.count(column or "text") == 1:

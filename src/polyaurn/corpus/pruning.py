@@ -156,17 +156,23 @@ def _apply(
         drop(flat, "that say nothing about the subject (flat)")
     if choice.max_words is not None:
         score = counts * np.log(n / np.maximum(frequency, 1))
-        drop(~_best(keep, score, choice.max_words), f"beyond the {choice.max_words:,} of TF-IDF")
+        drop(
+            ~_best(keep, score, words, choice.max_words),
+            f"beyond the {choice.max_words:,} of TF-IDF",
+        )
     if choice.max_features is not None:
-        drop(~_best(keep, counts, choice.max_features), f"beyond {choice.max_features:,} words")
+        drop(
+            ~_best(keep, counts, words, choice.max_features),
+            f"beyond {choice.max_features:,} words",
+        )
     return keep, dropped
 
 
-def _best(keep: Mask, score: npt.NDArray[Any], most: int) -> Mask:
-    """Return a mask of the words of highest score among those that are kept."""
-    score = np.where(keep, score, -1.0)
+def _best(keep: Mask, score: npt.NDArray[Any], words: Sequence[str], most: int) -> Mask:
+    """Return a mask of the words of highest score among those kept, the first of equal ones."""
+    ranked = sorted(np.flatnonzero(keep).tolist(), key=lambda v: (-score[v], words[v]))
     best = np.zeros_like(keep)
-    best[np.argsort(-score, kind="stable")[: min(most, int(keep.sum()))]] = True
+    best[ranked[:most]] = True
     return best
 
 

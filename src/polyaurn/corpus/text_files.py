@@ -84,7 +84,9 @@ def check_encoding(encoding: Any) -> None:
     """Raise an error if an encoding is unknown, or does not write line ends as single bytes."""
     try:
         known = codecs.lookup(encoding).name
-    except (LookupError, TypeError):
+        if not known.startswith(("utf-16", "utf-32")):
+            b"a".decode(encoding)  # some codecs are not for text
+    except (LookupError, TypeError, UnicodeError):
         raise InputError(
             f"The 'encoding' parameter must be one Python knows, such as 'utf-8' or 'latin-1'. Got "
             f"{encoding!r} instead."

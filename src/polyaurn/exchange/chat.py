@@ -167,7 +167,7 @@ class ChatServer:
     def _rejected(self, error: urllib.error.HTTPError, end: float) -> ChatError:
         code = error.code
         if 300 <= code < 400:
-            to = urlsplit(error.headers.get("Location", "")).netloc or "another address"
+            to = _host_of(error.headers.get("Location", "")) or "another address"
             return ChatError(
                 f"The server {self.host} redirects to {printable(to):.100}, where nothing was "
                 "sent. Give that address with --url (url) if you trust it."
@@ -272,6 +272,13 @@ def _check_url(url: Any) -> None:
             "The 'url' parameter must be an address without a user's name, '?' and '#'. Got one "
             "with them, which is not shown here; give a key with --key-variable (key)."
         )
+
+
+def _host_of(address: str) -> str:
+    try:
+        return urlsplit(address).netloc
+    except ValueError:
+        return ""
 
 
 def _is_loopback(host: str) -> bool:

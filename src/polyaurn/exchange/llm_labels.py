@@ -191,7 +191,8 @@ def label_in(answer: str, topic: int) -> str:
     text = _THOUGHT.sub("", answer).replace("```json", "").replace("```", "").strip()
     try:
         found = json.loads(text)
-        text = str(found["label"]) if isinstance(found, dict) and "label" in found else text
+        if isinstance(found, dict) and "label" in found:
+            text = found["label"] if isinstance(found["label"], str) else ""
     except (ValueError, RecursionError):
         pass
     lines = [line.strip() for line in text.splitlines()]
