@@ -18,6 +18,8 @@ from polyaurn.base.threads import count_threads
         (checks.check_fraction, np.float64(1.0), 1.0),
         (check_seed, np.int32(7), 7),
         (count_threads, np.int64(2), 2),
+        (checks.check_flag, np.False_, False),
+        (checks.check_flag, 1, True),
     ],
 )
 def test_numpy_numbers_become_plain_numbers(check, value, expected):
@@ -37,6 +39,9 @@ def test_numpy_numbers_become_plain_numbers(check, value, expected):
         (checks.check_number, True, "must be a positive number"),
         (checks.check_fraction, 1.5, "must be a number from 0 to 1"),
         (checks.check_path, 3, "must be a path"),
+        (checks.check_flag, "no", "must be True or False. Got 'no' instead."),
+        (checks.check_flag, 1.0, "must be True or False"),
+        (checks.check_flag, None, "must be True or False"),
         (check_seed, 0.5, "must be an integer, None or a NumPy generator. Got 0.5 instead; give"),
         (check_seed, -1, "must not be negative"),
         (count_threads, 0, "must be a positive number of threads, or -1 for all cores. Got 0"),

@@ -4,7 +4,7 @@ from scipy import stats
 from scipy.special import ndtri
 
 from polyaurn import InputError
-from polyaurn.backends import variates as chance
+from polyaurn.backends import variates
 from polyaurn.base.rng import Key, Purpose, below, bits, check_seed, key, open_unit, unit
 from support.p_values import UNLIKELY, chi_square_p
 
@@ -13,11 +13,11 @@ KEY = key(5, 7, Purpose.Z)
 
 def test_compiled_bits_are_the_same_bits():
     index = np.array([0, 1, 2, 65535, 2**32, 2**47 + 3, 2**62])
-    assert [int(chance.bits(*KEY, i)) for i in index] == bits(KEY, index).tolist()
+    assert [int(variates.bits(*KEY, i)) for i in index] == bits(KEY, index).tolist()
     for r in bits(KEY, index):
-        assert chance.unit(r) == unit(r)
-        assert chance.open_unit(r) == open_unit(r)
-        assert chance.below(r, 1000) == below(r, 1000)
+        assert variates.unit(r) == unit(r)
+        assert variates.open_unit(r) == open_unit(r)
+        assert variates.below(r, 1000) == below(r, 1000)
 
 
 def test_bits_never_change():
@@ -70,7 +70,7 @@ def test_keys_differ_by_every_part_of_the_address():
 
 def test_normal_quantiles_are_exact_to_rounding():
     u = np.concatenate((np.geomspace(1e-300, 0.5, 400), 1 - np.geomspace(1e-16, 0.5, 400)))
-    ours = np.array([chance.normal(x) for x in u])
+    ours = np.array([variates.normal(x) for x in u])
     assert np.allclose(ours, ndtri(u), rtol=1e-13, atol=1e-15)
 
 

@@ -69,7 +69,7 @@ def test_the_system_limits_the_cores(groups, monkeypatch):
     assert count_cores() == 2
 
 
-def test_numbers_that_are_none():
+def test_invalid_numbers_are_reported():
     assert count_threads(None) == 1
     for given in (0, 1.5, True, "all"):
         with pytest.raises(InputError, match="'n_jobs' parameter must be a positive number"):

@@ -67,7 +67,7 @@ def test_a_thread_that_the_system_lets_pass_is_still_rejected(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("content", [b"mine", b"polyaurn", b"1234\n", b"polyaurn 12\nmore"])
-def test_a_file_that_is_not_our_lock_is_left_alone(tmp_path, content):
+def test_a_file_that_is_not_our_lock_is_not_touched(tmp_path, content):
     (tmp_path / LOCK).write_bytes(content)
     with pytest.raises(InputError, match="must be a lock of polyaurn"):
         take(tmp_path)

@@ -41,7 +41,7 @@ def lda(folder=None, **options):
     return LDA(3, checkpoint=folder, verbose=False, **given)
 
 
-def test_checkpoints_leave_files_of_others_alone(small, tmp_path):
+def test_checkpoints_do_not_touch_files_of_others(small, tmp_path):
     put(tmp_path, MINE)
     with pytest.warns(CheckpointWarning, match=r"sweep-000000001.npz' is not a checkpoint"):
         lda(tmp_path, callbacks=lambda state, info: info.sweep == 4).fit(small)
@@ -73,6 +73,29 @@ def test_what_a_killed_writer_left_among_checkpoints_is_removed(small, tmp_path)
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("options", [(), ("--resume",), ("--force",)])
+def test_a_run_killed_inside_its_first_checkpoint_can_begin_again(run, texts, tmp_path, options):
+    """The arrays are there, or a part of them, and no header yet."""
+    line = ("train", texts, "-k", 2, "--seed", 3, "--sweeps", 5, "--out")
+    kept = tmp_path / "kept"
+    lda(kept, warm_start="random", callbacks=lambda state, info: True).fit([[1, 2], [2, 1]])
+    arrays = (kept / CHECKPOINTS / "sweep-000000001.npz").read_bytes()
+    assert run(*line, "whole")[0] == 0
+    for number, left in enumerate([
+        {"checkpoints/sweep-000000001.npz": arrays},
+        {"checkpoints/.sweep-000000001.npz.0badf00d.new": arrays[:99]},
+        {"checkpoints/sweep-000000001.npz": arrays, "checkpoints/.DS_Store": b"mac",
+         "checkpoints/.sweep-000000001.json.0badf00d.new": b"{"},
+        {"chain-0001/checkpoints/.sweep-000000001.npz.0badf00d.new": b""},
+    ]):  # fmt: skip
+        put(tmp_path / f"m{number}", left)
+        code, _, err = run(*line, f"m{number}", *options)
+        assert code == 0, err
+        assert load(tmp_path / f"m{number}").assignments.tobytes() == (
+            load(tmp_path / "whole").assignments.tobytes()
+        )
+
+
 @pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize(
     "name", ["config.toml", "vocab.txt", "arrays-2.npz", "model.json", "timings.jsonl", "notes.txt"]
@@ -85,7 +108,7 @@ def test_train_writes_into_no_folder_of_others(run, texts, tmp_path, name, force
     assert [p.name for p in (tmp_path / "m").iterdir()] == [name]
 
 
-def test_train_leaves_checkpoints_of_others_alone(run, texts, tmp_path):
+def test_train_does_not_touch_checkpoints_of_others(run, texts, tmp_path):
     put(tmp_path / "m", {k: v for k, v in MINE.items() if "/" in k})
     code, _, err = run("train", texts, "--out", "m", "-k", 2)
     assert code == 2

@@ -5,6 +5,7 @@ stay in memory after they have been read.
 """
 
 import mmap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,9 @@ LARGE = 4 << 20  # bytes from which an array has its own memory map
 
 
 class FileMap(mmap.mmap):
-    """A file mapped into memory for reading."""
+    """A file mapped into memory for reading; `path` says which, where that is known."""
+
+    path: Path | None = None
 
 
 def empty(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -43,10 +46,21 @@ def zeros(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
 def release(array: Any) -> None:
     """Free the memory of an array that is mapped from a file; it is read again when needed."""
+    mapped = _map_of(array)
+    if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def file_of_array(array: Any) -> Path | None:
+    """Return the file that an array is mapped from; None for one in memory."""
+    mapped = _map_of(array)
+    return None if mapped is None else mapped.path
+
+
+def _map_of(array: Any) -> FileMap | None:
     while isinstance(array, np.ndarray | memoryview):
         array = array.base if isinstance(array, np.ndarray) else array.obj
-    if isinstance(array, FileMap) and hasattr(mmap, "MADV_DONTNEED"):
-        array.madvise(mmap.MADV_DONTNEED)
+    return array if isinstance(array, FileMap) else None
 
 
 def positive_vector(value: Any, length: int | None, name: str, what: str) -> F64:

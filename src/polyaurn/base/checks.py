@@ -58,6 +58,15 @@ def check_one_of(value: Any, name: str, choices: Collection[str], *, remedy: str
     return str(value)
 
 
+def check_flag(value: Any, name: str) -> bool:
+    """Return True or False, Python's or NumPy's; 1 and 0 stand for them, as in scikit-learn."""
+    from numpy import bool_
+
+    if not isinstance(value, bool | bool_) and not (is_whole(value) and value in (0, 1)):
+        raise wrong(name, "True or False", value)
+    return bool(value)
+
+
 def check_path(value: Any, name: str, *, remedy: str = "") -> Path:
     """Return a path."""
     if not isinstance(value, str | Path):

@@ -1,4 +1,4 @@
-"""Kernels are compiled once and kept on the disk, for as long as their sources are what they were.
+"""Kernels are compiled once, and kept on disk until their sources change.
 
 numba keeps a kernel by the file it is written in. But a kernel also holds the functions and numbers
 of other files that it uses, and would continue to use old ones after those had changed, with a new
@@ -20,6 +20,7 @@ from polyaurn.base.version import __version__
 _noted: list[str] = []  # why compiled code is not kept, once that was said
 _PACKAGE = Path(__file__).parents[1]
 FOLDERS = ("backends",)  # folders whose functions are compiled
+PLAIN = "sharded"  # a folder inside that has no kernels
 FILES = (
     "base/arrays.py",
     "base/compilation.py",
@@ -35,7 +36,8 @@ def sources() -> Iterator[Path]:
     """Yield the files that kernels are made of."""
     yield from (_PACKAGE / name for name in FILES)
     for folder in FOLDERS:
-        yield from sorted((_PACKAGE / folder).rglob("*.py"))
+        found = sorted((_PACKAGE / folder).rglob("*.py"))
+        yield from (file for file in found if file.parent.name != PLAIN)
 
 
 @cache

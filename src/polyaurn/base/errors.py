@@ -21,8 +21,16 @@ class DeviceError(InputError):
         self.what = what
 
 
+class WorkerLostError(DeviceError):
+    """A worker of a cluster that ended, or that cannot be reached, while a chain ran on it."""
+
+
 class DeviceWarning(UserWarning):
     """A chain with ``device="auto"`` runs on the CPU, because no GPU can be used."""
+
+
+class ClusterWarning(UserWarning):
+    """Workers of a cluster that spend much of their time sending to each other, or were lost."""
 
 
 class CheckpointWarning(UserWarning):
@@ -42,7 +50,7 @@ class SeedWarning(UserWarning):
 
 
 class LanguageWarning(UserWarning):
-    """Texts in a language that is not recognised, or in several; they are cut as in English."""
+    """Texts in a language that is not recognised, or in several; all are cut in the same way."""
 
 
 def first_line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Text from anywhere, such as words of a stranger's model, safe to show at a terminal."""
+"""Text from anywhere, such as words of an untrusted model, made safe to show at a terminal."""
 
 _CONTROL = (*range(0x20), *range(0x7F, 0xA0))
 _DIRECTION = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # make text read as another

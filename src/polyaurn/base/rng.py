@@ -44,7 +44,15 @@ class Purpose(IntEnum):
     LEFT_TO_RIGHT = 14  # the same, when held-out documents are scored
     POSTERIOR = 15  # Phi and Theta of a draw that is kept, given its topics
     PRIOR = 16  # topic of a token, where it comes from alpha and not from its document
+    FRACTION = 17  # Poisson of the fraction of a cell of Phi that pseudo-counts give
     REPORT = 21  # which documents a report shows
+    CLUSTER = 27  # cluster of a document
+    BATCH = 24  # which training documents a batch is compared with, and resamples of both
+    TABLES = 31  # of an HDP: how many draws of a topic came from the weights of topics
+    WEIGHTS = 32  # ... the weights of topics
+    ALPHA = 33  # ... its concentration alpha
+    GAMMA = 34  # ... its concentration gamma
+    STICKS = 35  # ... the order in which a stick is broken
 
 
 class Key(NamedTuple):
@@ -67,6 +75,11 @@ def key(seed: int, sweep: Moment, purpose: Purpose) -> Key:
     digest = hashlib.blake2b(f"{seed}/{sweep}/{int(purpose)}".encode(), digest_size=16).digest()
     a, b = np.frombuffer(digest, "<u8").astype(np.uint64)
     return Key(a, b)
+
+
+def shifted(key: Key, first: int) -> Key:
+    """Return the key whose index i is the index first + i of another: for a part of the tokens."""
+    return Key(np.uint64((int(key.a) + first * WEYL) % 2**64), key.b)
 
 
 def chain_seed(seed: int, chain: int) -> int:

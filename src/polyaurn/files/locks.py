@@ -125,7 +125,7 @@ def _lock(number: int, path: Path) -> bool:
 
 
 def _release(path: Path, number: int) -> None:
-    """Give a lock back, and remove its file: on Windows only a file that nobody has open."""
+    """Release a lock, and remove its file: on Windows only a file that nobody has open."""
     if _WINDOWS:
         with suppress(OSError):
             _lock_byte(number, wanted=False)
@@ -138,7 +138,7 @@ def _release(path: Path, number: int) -> None:
 
 
 def _lock_byte(number: int, *, wanted: bool) -> None:
-    """Lock an open file or give its lock back; raise BlockingIOError where it is taken."""
+    """Lock an open file or release its lock; raise BlockingIOError where it is taken."""
     try:
         import fcntl
     except ImportError:  # Windows

@@ -6,21 +6,28 @@ with contents that say so. Whatever else has such a name stays, and is no obstac
 
 import re
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 from polyaurn.files.atomic import file_of_temporary
+from polyaurn.files.locks import is_harmless
 from polyaurn.files.sealed import Damaged, read_header
 
 HEADER = "model.json"
 ARRAYS, VOCABULARY, NAMES, TRACE = "arrays.npz", "vocab.txt", "doc_names.txt", "trace.jsonl"
 SEALED = (ARRAYS, VOCABULARY, NAMES, TRACE)  # whose checksums are in the header
 TIMINGS = "timings.jsonl"
+SLICES = "slices.json"  # of topics over time: the index of the models of slices
 CONFIG = "config.toml"  # how to repeat the run
+WORKING = ("corpus.urn", "priors.npz")  # what workers are given
+PART = re.compile(r"part-[0-9a-f]{8}-\d{5,}\.npz")  # of a model that workers wrote
+WORK = ".polyaurn.cluster-"  # begins the name of a folder in which workers leave such parts
 CHECKPOINTS = "checkpoints"
 CHECKPOINT_FORMAT = "polyaurn-checkpoint"
 _STEM = r"sweep-(\d{9,18})"
 _CHECKPOINT = re.compile(rf"{_STEM}\.json")
-_FILE = re.compile(rf"({_STEM})(\.json|(-2)?\.npz)")
+_SHARDS = r"-shards-\d{5,}-\d{5,}"
+_FILE = re.compile(rf"({_STEM})(\.json|({_SHARDS}|-2)?\.npz)")
 
 
 def sweep_of(name: str) -> int:
@@ -46,7 +53,13 @@ def is_checkpoint(folder: Path, stem: str) -> bool:
             return True
     except Damaged:
         pass
-    return any(holds_arrays(folder / f"{stem}{end}", {"z", "trace"}) for end in (".npz", "-2.npz"))
+    if any(holds_arrays(folder / f"{stem}{end}", {"z", "trace"}) for end in (".npz", "-2.npz")):
+        return True
+    ours = re.compile(rf"{re.escape(stem)}{_SHARDS}\.npz")  # whose manifest was never written
+    return any(
+        ours.fullmatch(name) and holds_arrays(folder / name, {"z", "words"})
+        for name in _names(folder)
+    )
 
 
 def holds_arrays(path: Path, names: set[str]) -> bool:
@@ -70,6 +83,20 @@ def holds_checkpoint(folder: Path) -> bool:
     return bool(checkpoint_headers(folder / CHECKPOINTS))
 
 
+def holds_remains(folder: Path) -> bool:
+    """Return whether all files in a folder of checkpoints are what a killed writer left, if any."""
+    if not folder.is_dir():
+        return not folder.exists()
+    names = [entry.name for entry in folder.iterdir()]
+    return all(_is_remains(folder, name) or is_harmless(name) for name in names)
+
+
+def _is_remains(folder: Path, name: str) -> bool:
+    found = _FILE.fullmatch(name)
+    whole = found is not None and is_checkpoint(folder, found[1])
+    return whole or _FILE.fullmatch(file_of_temporary(name)) is not None
+
+
 def thin_checkpoints(folder: Path, kept: int) -> None:
     """Keep the newest checkpoints; remove others of ours, and what an interrupted writer left."""
     headers = checkpoint_headers(folder)
@@ -78,15 +105,22 @@ def thin_checkpoints(folder: Path, kept: int) -> None:
     stems = {header.stem for header in headers[:kept]}
     for name in _names(folder):
         found = _FILE.fullmatch(name)
-        old = found and found[1] not in stems and is_checkpoint(folder, found[1])
-        if old or _FILE.fullmatch(file_of_temporary(name)):
+        if not (found and found[1] in stems) and _is_remains(folder, name):
             (folder / name).unlink(missing_ok=True)
+
+
+def shards_file(stem: str, first: int, last: int) -> str:
+    """Return the name of the file of some shards of a checkpoint."""
+    return f"{stem}-shards-{first:05d}-{last:05d}.npz"
 
 
 def remove_checkpoint(folder: Path, stem: str) -> None:
     """Remove one checkpoint of ours, its header first."""
     for end in (".json", "-2.npz", ".npz"):
         (folder / f"{stem}{end}").unlink(missing_ok=True)
+    for name in _names(folder):
+        if re.fullmatch(rf"{re.escape(stem)}{_SHARDS}\.npz", name):
+            (folder / name).unlink(missing_ok=True)
 
 
 def remove_checkpoints(folder: Path) -> None:
@@ -96,6 +130,17 @@ def remove_checkpoints(folder: Path) -> None:
         thin_checkpoints(inside, 0)
         if not any(inside.iterdir()):
             inside.rmdir()
+
+
+def remove_work(folder: Path) -> None:
+    """Remove the folders of workers that were killed; the caller has locked the folder."""
+    for work in folder.glob(f"{WORK}*"):
+        for name in _names(work):
+            meant = file_of_temporary(name) or name
+            if PART.fullmatch(meant) or meant in WORKING:
+                (work / name).unlink(missing_ok=True)
+        with suppress(OSError):  # somebody else's files are in it
+            work.rmdir()
 
 
 def _names(folder: Path) -> list[str]:

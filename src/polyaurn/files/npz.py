@@ -22,18 +22,29 @@ def write_npz(file: BinaryIO, arrays: Mapping[str, Any]) -> None:
     np.savez(file, **named)
 
 
-def read_npz(path: Path, names: Mapping[str, str]) -> dict[str, Any]:
-    """Read one-dimensional arrays; `names` maps each to the kinds ("u", "i", "f") it may have."""
+def read_npz(
+    path: Path, names: Mapping[str, str], windows: Mapping[str, tuple[int, int]] | None = None
+) -> dict[str, Any]:
+    """Read one-dimensional arrays; `names` maps each to the kinds ("u", "i", "f") it may have.
+
+    Of an array with a window only the numbers from the first bound up to the second are read.
+    """
+    inside = windows or {}
     try:
         with zipfile.ZipFile(path) as archive:
             size = path.stat().st_size
-            return {name: _read(archive, name, kinds, size) for name, kinds in names.items()}
+            return {
+                name: _read(archive, name, kinds, size, inside.get(name))
+                for name, kinds in names.items()
+            }
     except (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         raise Damaged(f"{path.name}: {error}") from None
 
 
-def _read(archive: zipfile.ZipFile, name: str, kinds: str, size: int) -> Any:
-    """Read an array of an archive of `size` bytes."""
+def _read(
+    archive: zipfile.ZipFile, name: str, kinds: str, size: int, window: tuple[int, int] | None
+) -> Any:
+    """Read an array, or a window of it, of an archive of `size` bytes."""
     try:
         info = archive.getinfo(f"{name}.npy")
     except KeyError:
@@ -49,6 +60,12 @@ def _read(archive: zipfile.ZipFile, name: str, kinds: str, size: int) -> Any:
             raise Damaged(f"array '{name}' has type {dtype} and shape {shape}")
         if n_bytes > info.file_size:
             raise Damaged(f"array '{name}' claims {n_bytes:,} bytes and has {info.file_size:,}")
+        if window is not None:
+            lo, hi = window
+            if not 0 <= lo <= hi <= shape[0]:
+                raise Damaged(f"array '{name}' has {shape[0]:,} numbers, not {hi:,}")
+            file.seek(file.tell() + lo * dtype.itemsize)
+            shape, n_bytes = (hi - lo,), (hi - lo) * dtype.itemsize
         array = np.empty(shape, dtype)
         view, done = array.view(np.uint8).data, 0
         while done < n_bytes:
@@ -56,7 +73,7 @@ def _read(archive: zipfile.ZipFile, name: str, kinds: str, size: int) -> Any:
             if not got:
                 raise Damaged(f"array '{name}' is cut off")
             done += got
-        if file.read(1):  # to the end, where the archive's own checksum is compared
+        if window is None and file.read(1):  # the archive's own checksum is compared
             raise Damaged(f"array '{name}' has more bytes than it needs")
     return array.astype(dtype.newbyteorder("="), copy=False)
 

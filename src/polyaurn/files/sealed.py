@@ -37,8 +37,11 @@ def seal(
     header: dict[str, Any],
     files: Mapping[str, Write],
     known: Iterable[str] = (),
+    written: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Write files and their header into a folder, replacing an earlier set; return the header.
+
+    `written` are files of the set that are there already, with what `write_file` returned of each.
 
     `files` maps each name to a function that writes it to an open binary file. "files" and
     "sha256" are added to the header, which must be ready for JSON. `known` are further names that
@@ -55,6 +58,7 @@ def seal(
             target = folder / (name if name not in before else _other(name))
             facts[name] = {"file": target.name, **_write(target, write)}
             made.append(target)
+        facts |= written or {}
         flush_folder(folder)  # a header never lasts longer than its files
         whole = _write_header(folder / header_name, header, facts)
         made.clear()
@@ -72,13 +76,29 @@ def seal(
             _remove_if_empty(folder)
 
 
+def write_file(folder: Path, name: str, write: Write) -> dict[str, Any]:
+    """Write a file that a header will list; return what that says about it."""
+    try:
+        make_folder(folder)
+        return {"file": name, **_write(folder / name, write)}
+    except OSError as error:
+        raise _not_written(folder, error) from None
+
+
 def unseal(
-    folder: Path, header_name: str, format_name: str, newest: int, *, first_sealed: int = 1
+    folder: Path,
+    header_name: str,
+    format_name: str,
+    newest: int,
+    *,
+    first_sealed: int = 1,
+    wanted: Callable[[dict[str, Any], str], bool] = lambda header, name: True,
 ) -> dict[str, Any]:
     """Read a header, and verify its checksum and those of its files.
 
     Its "format" must be `format_name`, and its "format_version" at most `newest`. Versions before
-    `first_sealed` have no checksums, and are not verified.
+    `first_sealed` have no checksums, and are not verified. Only files that are `wanted`, given the
+    header and a name, are verified.
     """
     header = read_header(folder / header_name)
     if header.get("format") != format_name:
@@ -99,7 +119,8 @@ def unseal(
     if not isinstance(files, dict):
         raise Damaged(f"{header_name} lists no files")
     for name, fact in files.items():
-        _verify(folder, header_name, name, fact)
+        if wanted(header, name):
+            _verify(folder, header_name, name, fact)
     return header
 
 
