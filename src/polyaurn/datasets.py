@@ -18,6 +18,7 @@ from polyaurn.base.checks import (
 )
 from polyaurn.base.rng import check_seed
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.english import extended_stop_words
 
 _PACKAGES = ("numpy", "scipy", "sklearn")
 _NOT_DOCUMENTATION = {"test", "tests", "site-packages", "dist-packages", "lib2to3", "idlelib"}
@@ -52,8 +53,6 @@ def python_docs(
         Documents named like ``numpy.linalg.svd``; words seen at least ten times, without English
         stop words, the commonest words of docstrings, and words in over a fifth of documents.
     """
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
     files = list(_source_files())
     names, texts, seen = [], [], set()
     for number, (module, file) in enumerate(files):
@@ -69,7 +68,7 @@ def python_docs(
         doc_names=names,
         min_count=10,
         max_doc_fraction=0.2,
-        stop_words=sorted(ENGLISH_STOP_WORDS.union(_CODE_WORDS.split())),
+        stop_words=sorted(extended_stop_words().union(_CODE_WORDS.split())),
         token_pattern=r"(?u)\b[a-z][a-z_]+[a-z]\b",
     )
     return corpus.select(np.diff(corpus.doc_ptr) > 0)

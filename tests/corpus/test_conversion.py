@@ -18,10 +18,10 @@ TEXTS = ["Apple, apple and leaf", "", "river tree été", "the of and", "leaf ap
 
 @pytest.fixture
 def in_small_pieces(monkeypatch):
-    monkeypatch.setattr("polyaurn.corpus.conversion.DOCUMENTS_A_PIECE", 4)
-    monkeypatch.setattr("polyaurn.corpus.conversion.TOKENS_A_PIECE", 5)
+    monkeypatch.setattr("polyaurn.corpus.conversion.DOCUMENTS_PER_PIECE", 4)
+    monkeypatch.setattr("polyaurn.corpus.conversion.TOKENS_PER_PIECE", 5)
     monkeypatch.setattr("polyaurn.corpus.count_files._PIECE", 11)
-    monkeypatch.setattr("polyaurn.corpus.arrays._PIECE", 3)
+    monkeypatch.setattr("polyaurn.corpus.arrays.PIECE", 3)
 
 
 def uci(folder, matrix, order=None):

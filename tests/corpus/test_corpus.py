@@ -121,7 +121,7 @@ def test_fingerprint_sees_every_part():
         (lambda: Corpus.from_matrix([[1, -2]]), "Got -2 at row 0, column 1"),
         (lambda: Corpus.from_matrix([[0.0, np.nan]]), "Got nan"),
         (lambda: Corpus.from_matrix([[1.0, np.inf]]), "Got inf"),
-        (lambda: Corpus.from_matrix([[0, 0]]), "at least one token"),
+        (lambda: Corpus.from_matrix([[0, 0]]), "without any word; give counts above 0"),
         (lambda: Corpus.from_matrix(np.zeros((0, 2))), "at least one document"),
         (lambda: Corpus.from_matrix([["a", "b"]]), "two-dimensional array of counts"),
         (lambda: Corpus.from_matrix([[1, 2]], ["a"]), "one word for each of the matrix's 2"),

@@ -96,9 +96,14 @@ def test_leading_words_are_whole_and_no_stop_words(language):
 @pytest.mark.parametrize(
     ("language", "subjects"),
     [
+        ("ar", ("الخبز", "المباراة", "الفلك")),
         ("de", ("brot", "torwart", "erde")),
+        ("es", ("pan", "gol", "sonda")),
+        ("fr", ("beurre", "match", "sonde")),
+        ("hi", ("रोटी", "मैच", "चंद्रमा")),
         ("zh", ("面包", "守门员", "地球")),
         ("ja", ("パン", "選手", "地球")),
+        ("ru", ("хлеб", "вратарь", "зонд")),
         ("th", ("ขนมปัง", "กองหน้า", "ดวงจันทร์")),
     ],
 )
@@ -140,16 +145,6 @@ def test_little_text_is_of_no_language_and_cut_as_english():
     assert recognise_language(["a-b c-d a-e", "e-f a-h e-o"] * 9) is None  # Portuguese has them
     assert recognise_language([]) is None
     assert recognise_language(["", "12 3.4"]) is None
-
-
-def test_several_languages_are_said_aloud_and_cut_as_english():
-    mixed = texts_in("de")[:9] + texts_in("fr")[:9]
-    with pytest.warns(LanguageWarning, match="in several languages"):
-        corpus = Corpus.from_texts(mixed)
-    assert corpus.tokenization.language is None
-    assert corpus.tokenization.stop_words == "english-extended"
-    mostly = texts_in("de") + texts_in("fr")[:2]
-    assert Corpus.from_texts(mostly).tokenization.language == "de"
 
 
 def test_a_script_without_a_list_is_said_aloud():
@@ -247,6 +242,14 @@ def test_thai_vowels_in_two_characters_are_the_same_word():
     assert vocab == Corpus.from_texts([f"{one}อาหารอร่อย"], language="th").vocab
 
 
+def test_only_thai_letters_are_cut_by_the_dictionary():
+    """Digits, whose long runs PyThaiNLP is slow with, and other scripts stay as they are."""
+    digits, thai_digits = "19" * 20, "๑๙" * 20
+    text = f"น้ำตาล{digits}ขนมปัง covid-19 {thai_digits} naïve"
+    vocab = Corpus.from_texts([text], language="th", token_pattern="words").vocab
+    assert {"น้ำตาล", "ขนมปัง", "covid", digits, thai_digits, "naïve"} <= set(vocab)
+
+
 @pytest.mark.parametrize("language", WITHOUT_BLANKS)
 def test_a_segmenter_that_is_missing_is_named(language, monkeypatch, tmp_path):
     monkeypatch.setattr(segmenters, "find_spec", lambda name: None)
@@ -321,7 +324,7 @@ def test_new_text_has_the_forms_of_training(tmp_path):
 
 
 def test_imported_stems_are_those_of_a_corpus_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("polyaurn.corpus.conversion.DOCUMENTS_A_PIECE", 2)
+    monkeypatch.setattr("polyaurn.corpus.conversion.DOCUMENTS_PER_PIECE", 2)
     for language in ("de", "ru", "en"):
         lines = texts_in(language) if language != "en" else ["cats cat", "cat", "dogs cat", "dog"]
         (tmp_path / "t.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -405,6 +408,7 @@ def test_the_command_line_says_what_it_does_not_recognise(run, tmp_path):
     code, _, said = run("info", "t.txt")
     assert code == 0
     assert "language: not recognised, or several" in said
+    assert "Note: The texts are in several languages: of 18 looked at, 9 in " in said
     assert "Warning" not in said
     code, _, said = run("info", "t.txt", "--language", "klingon")
     assert code == 2

@@ -7,8 +7,10 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
+import polyaurn
 from polyaurn import Corpus, InputError, import_corpus, read_corpus
 from polyaurn.corpus.readers import recognise
+from polyaurn.pages.report.texts import colour_texts
 
 X = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [0, 3, 0, 1]])
 WORDS = ["apple", "leaf", "tree", "river"]
@@ -345,11 +347,42 @@ def test_json_lines(tmp_path, packed):
     assert list(read_corpus(path, text_column="review").doc_names) == ["0", "1", "2"]
 
 
+def test_json_lines_of_tokens_are_as_lists_of_tokens(tmp_path, run):
+    lists = [["The", "red", "apple"], [], None, ["red", "New York"]]
+    records = [{"id": f"d{d}", "words": tokens} for d, tokens in enumerate(lists)] * 9
+    path = write(tmp_path / "t.jsonl", "".join(json.dumps(record) + "\n" for record in records))
+    options = {"text_column": "words", "name_column": "id"}
+    corpus = read_corpus(path, **options)
+    names = [record["id"] for record in records]
+    assert corpus == Corpus.from_tokens([tokens or [] for tokens in lists] * 9, doc_names=names)
+    assert corpus.vocab == ("New York", "The", "apple", "red")
+    assert import_corpus(path, tmp_path / "t.urn", **options) == corpus
+    assert read_corpus(path, **options, max_df=0.6).vocab == ("New York", "The", "apple")
+    for read in (read_corpus, lambda *a, **o: import_corpus(*a, tmp_path / "u.urn", **o)):
+        for unwanted in ({"stop_words": "english"}, {"language": "de"}, {"phrases": True}):
+            with pytest.raises(InputError, match=r"for text, but .* \(lists of tokens\)"):
+                read(path, **options, **unwanted)
+    train = ("train", "t.jsonl", "--text-column", "words", "-k", 2, "--sweeps", 9, "--out", "m")
+    code, _, said = run(*train)
+    assert (code, "language" in said) == (0, False), said
+    assert run("train", "--config", "m/config.toml", "--out", "again", "-q")[0] == 0
+    model, again = polyaurn.load(tmp_path / "m"), polyaurn.load(tmp_path / "again")
+    assert np.array_equal(again.assignments, model.assignments)
+    for command, out in (("infer m t.jsonl", "o.npz"), ("report m", "r.html")):
+        code, _, said = run(*command.split(), "--out", out, "-q")
+        assert code == 0, said
+    ((text, topics),) = colour_texts(model, corpus, np.array([0]), ["The red apple"])
+    assert text.split("\x7f") == ["", "The", " ", "red", " ", "apple", ""]
+    assert len(topics) == 3
+
+
 @pytest.mark.parametrize(
     ("text", "options", "says"),
     [('{"a": "x"}\n', {}, "expected the key 'text'. Got the keys 'a'; name one as"),
      ('{"text": "x y"}\n[1]\n', {"format": "jsonl"}, "line 2: expected a JSON object. Got '[1]'"),
-     ('{"text": 3}\n', {}, "line 1: expected text under 'text'. Got 3"),
+     ('{"text": 3}\n', {}, "line 1: expected text under 'text', or a list of tokens. Got 3"),
+     ('{"text": ["a", 3]}\n', {}, "line 1: expected text under 'text', or a list of tokens. Got ["),
+     ('{"text": ["a"]}\n{"text": "b c"}\n', {}, "expected lists of tokens, as in its first"),
      ('{"text": "x"}\n', {"text_column": 0}, "'text_column' parameter must be the name of a key"),
      ('{"text": "x"}\n', {"name_column": "id"}, "expected the key 'id'"),
      ('{"text": "x"}\n{"text": ' + "[" * 100_000 + "\n", {"format": "jsonl"},

@@ -56,7 +56,7 @@ def test_stop_words_are_found_in_any_form():
     assert Corpus.from_texts(["café blau"], stop_words=stop).vocab == ("blau",)
 
 
-def test_a_joiner_belongs_to_a_word_and_a_mark_alone_is_none():
+def test_a_joiner_belongs_to_a_word_and_a_mark_by_itself_is_no_word():
     assert words_of("می\u200cخواهم ab\u200d cd\u200c") == ["ab", "cd", "می\u200cخواهم"]
     assert words_of("\u0301ab ☺\ufe0f 1\ufe0f\u20e3") == ["ab"]
 
@@ -153,6 +153,9 @@ def test_rules_survive_json():
         {"stop_words": [1]},
         {"ngram_range": [1, 10**6]},
         {"ngram_range": 2},
+        {"ngram_range": [1.7, 2.2]},
+        {"ngram_range": [True, 2]},
+        {"ngram_range": [1, 2, 3]},
         {"lowercase": 1},
         {"token_pattern": None},
         {"token_pattern": "("},

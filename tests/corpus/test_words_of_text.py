@@ -1,15 +1,24 @@
 """Which words of text are counted by default, and what is said about the others."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from polyaurn import LDA, Corpus, load, read_corpus
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.conversion import import_corpus
-from polyaurn.corpus.english import GROUPS, extended_stop_words, is_number, without_contractions
+from polyaurn.corpus.english import (
+    GROUPS,
+    TOPICAL,
+    extended_stop_words,
+    is_number,
+    without_contractions,
+)
 from polyaurn.corpus.flat_words import flat_words
+from polyaurn.corpus.pruning import choice_for_text
 from polyaurn.corpus.tokenization import Tokenization, tokenization_of
 
 OLD = {
@@ -20,6 +29,12 @@ SUBJECTS = [
     "goal striker league coach penalty stadium", "court judge jury trial prison verdict",
     "flood storm climate drought glacier carbon", "bank shares market inflation bonds investors",
 ]  # fmt: skip
+
+REPORTED = """
+said say says told mr mrs ms dr also just like don didn ve ll year years time people new day days
+week month two three four million cent according including monday friday
+"""
+FUNCTION_WORDS = (ENGLISH_STOP_WORDS - TOPICAL).union(REPORTED.split())
 
 
 def news(n, seed=0):
@@ -32,6 +47,22 @@ def news(n, seed=0):
         scattered = random.choice(["zorb", "quelt", "vim"], 3)
         texts.append(" ".join([*own, *scattered]))
     return texts
+
+
+def led_by_function_words(texts, **options):
+    """Return how many of 30 topics have a function word or a number among their first three."""
+    corpus = Corpus.from_texts(texts, **options)
+    topics = LDA(30, max_iter=100, verbose=False).fit(corpus).topics(3)
+    return sum(any(w in FUNCTION_WORDS or w.isdigit() for w in topic) for topic in topics)
+
+
+def test_topics_of_news_are_not_led_by_function_words():
+    """With the options of version 0.1 most are, so that this test can fail."""
+    package = pytest.importorskip("gensim.test.utils", reason="gensim is not installed")
+    file = Path(package.datapath("lee_background.cor"))
+    articles = file.read_text(encoding="utf-8").splitlines()
+    assert led_by_function_words(articles) <= 2
+    assert led_by_function_words(articles, **OLD) > 10
 
 
 def test_contractions_are_not_torn():
@@ -52,6 +83,14 @@ def test_numbers_are_left_out_and_words_with_digits_stay():
     texts = ["000 2,000 1st 1990s 10pm £5m 2bn ___ 12_3 b2b covid19 3d mp3 4x4 ٣٤ apple"]
     assert Corpus.from_texts(texts).vocab == ("3d", "4x4", "apple", "b2b", "covid19", "mp3")
     assert not is_number("")
+
+
+def test_words_of_more_than_a_hundred_characters_are_left_out():
+    texts = [f"{'a' * 100} {'b' * 101} {'blob=' + 'x1' * 5000} apple"]
+    corpus = Corpus.from_texts(texts)
+    assert corpus.vocab == ("a" * 100, "apple", "blob")
+    assert dict(corpus.word_report.dropped) == {"of more than 100 characters": 2}
+    assert Corpus.from_texts(texts, token_pattern="words").n_words == 5
 
 
 def test_the_extended_list_has_what_scikit_learns_lacks_and_keeps_topics():
@@ -99,10 +138,63 @@ def test_limits_are_those_of_count_vectorizer():
     assert Corpus.from_texts(texts, **OLD | {"max_features": 2}).vocab == ("a1", "d1")
 
 
+@pytest.mark.parametrize("kind", [float, np.float32, np.float64])
+def test_shares_and_numbers_of_documents_differ_in_all_number_types(kind):
+    corpus = Corpus.from_texts(["a1 b1 c1", "a1 b1", "a1"], **OLD)
+    whole = {float: int, np.float32: np.int32, np.float64: np.int64}[kind]
+    assert corpus.prune(min_df=kind(1.0)).vocab == ("a1",)
+    assert corpus.prune(min_df=kind(1.0), max_df=whole(3)).vocab == ("a1",)
+    assert corpus.prune(min_df=whole(1), max_df=whole(1)).vocab == ("c1",)
+    assert corpus.prune(min_df=whole(1), max_df=kind(1.0)) is corpus
+    with pytest.raises(InputError, match=r"Got min_df=.*1\.0.*, max_df=.*2"):
+        corpus.prune(min_df=kind(1.0), max_df=whole(2))
+
+
 def test_min_count_and_max_doc_fraction_do_what_they_did():
     texts = ["apple apple pear"] + ["apple plum"] * 99
     assert Corpus.from_texts(texts, min_count=2, max_df=1.0).vocab == ("apple", "plum")
     assert Corpus.from_texts(texts, min_df=1, max_doc_fraction=0.995).vocab == ("pear", "plum")
+
+
+@pytest.mark.parametrize(
+    ("documents", "least"), [(49, 1), (50, 2), (200, 2), (201, 3), (400, 4), (401, 5), (5000, 5)]
+)
+def test_rare_words_are_those_of_one_document_in_a_hundred(documents, least):
+    assert choice_for_text().for_documents(documents, 50 * documents).min_df == least
+
+
+@pytest.mark.parametrize(
+    ("documents", "length", "most"),
+    [(49, 50, 1.0), (50, 50, 25), (100, 50, 50), (200, 50, 50), (250, 50, 50), (251, 50, 50),
+     (900, 100, 180), (900, 150, 270), (900, 250, 450), (900, 1000, 450), (200, 150, 60)],
+)  # fmt: skip
+def test_frequent_words_are_those_of_a_fifth_of_many_short_documents(documents, length, most):
+    assert choice_for_text().for_documents(documents, length * documents).max_df == most
+
+
+def test_subjects_of_small_corpora_and_of_long_documents_keep_their_words():
+    """Three words are in a third of the documents each, others in few of them."""
+    random = np.random.default_rng(0)
+
+    def vocab(documents, length):
+        rest = random.integers(20 * length, size=(documents, length))
+        own = (("goal", "court", "storm")[d % 3] for d in range(documents))
+        texts = [
+            f"{word} {' '.join(f'other{v}' for v in row)}"
+            for word, row in zip(own, rest, strict=True)
+        ]
+        return set(Corpus.from_texts(texts).vocab)
+
+    assert {"goal", "court", "storm"} <= vocab(90, 30)
+    assert {"goal", "court", "storm"}.isdisjoint(vocab(900, 30))
+    assert {"goal", "court", "storm"} <= vocab(900, 300)
+
+
+def test_words_that_short_texts_consist_of_are_kept():
+    texts = ["a rocket in orbit", "the team and the cup", "butter and salt"] * 200
+    words = ("butter", "cup", "orbit", "rocket", "salt", "team")
+    assert Corpus.from_texts(texts).vocab == words
+    assert Corpus.from_texts([f"{text} moon{d}" for d, text in enumerate(texts)]).vocab == words
 
 
 def test_auto_never_leaves_a_corpus_without_words():

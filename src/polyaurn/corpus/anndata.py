@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import scipy.sparse as sp
+
 from polyaurn.base.errors import InputError
 
 C = TypeVar("C")
+_ROWS_AT_ONCE = 1_000
 
 
 def is_anndata(X: Any) -> bool:
@@ -34,9 +37,10 @@ def read_anndata(adata: Any, layer: str | None, make_corpus: Callable[..., C]) -
             f"The 'layer' parameter must name a layer of the AnnData object; {listed}. Got "
             f"{layer!r} instead."
         )
-    if getattr(adata, "isbacked", False):
-        adata = adata.to_memory()
     matrix = adata.X if layer is None else adata.layers[layer]
+    if layer is None and matrix is not None and getattr(adata, "isbacked", False):
+        pieces = adata.chunked_X(_ROWS_AT_ONCE)  # a dense matrix on disk is not read as a whole
+        matrix = sp.vstack([sp.csr_matrix(piece) for piece, _, _ in pieces], format="csr")
     where = "X" if layer is None else f"layer {layer!r}"
     if matrix is None:
         raise InputError(f"The AnnData object must have counts in X. It has none; {listed}.")

@@ -1,14 +1,16 @@
 """Arrays of a corpus: their checks, and tokens in order."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import I32, I64, release
 from polyaurn.base.errors import InputError
 
-_PIECE = 1 << 22  # tokens checked at a time, so that checks take little memory
+PIECE = 1 << 22  # tokens checked at a time, so that checks take little memory
 
 
 def check_documents(doc_ptr: I64, word: I32, n_words: int) -> None:
@@ -41,7 +43,7 @@ def check_documents(doc_ptr: I64, word: I32, n_words: int) -> None:
     if not len(word):
         raise InputError(
             f"The corpus must have at least one token. Got {len(doc_ptr) - 1:,} documents "
-            "without any word; check the text column, the tokenisation and the pruning."
+            "without any word; give counts above 0, or other documents."
         )
 
 
@@ -73,11 +75,30 @@ def frozen(word: Any) -> I32:
 def extremes(word: I32) -> tuple[int, int]:
     """Return the least word number, or 0, and the largest."""
     least = most = 0
-    for lo in range(0, len(word), _PIECE):
-        piece = word[lo : lo + _PIECE]
+    for lo in range(0, len(word), PIECE):
+        piece = word[lo : lo + PIECE]
         least, most = min(least, int(piece.min())), max(most, int(piece.max()))
         release(word)
     return least, most
+
+
+def occurrences(word: I32, n_words: int) -> I64:
+    """Return how often each word occurs, a piece of the tokens at a time."""
+    times = np.zeros(n_words, np.int64)
+    for lo in range(0, len(word), PIECE):
+        times += np.bincount(word[lo : lo + PIECE], minlength=n_words)
+        release(word)
+    return times
+
+
+def document_pieces(doc_ptr: I64) -> Iterator[tuple[int, int]]:
+    """Yield ranges of documents of about `PIECE` tokens; a longer document is one by itself."""
+    lo, D = 0, len(doc_ptr) - 1
+    while lo < D:
+        hi = int(np.searchsorted(doc_ptr, doc_ptr[lo] + PIECE, side="right")) - 1
+        hi = max(hi, lo + 1)
+        yield lo, hi
+        lo = hi
 
 
 def sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
@@ -85,14 +106,22 @@ def sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
 
     Tokens are compared a piece at a time, so that a mapped file does not have to fit in memory.
     """
-    for lo in range(0, len(word) - 1, _PIECE):
-        piece = word[lo : lo + _PIECE + 1]
+    for lo in range(0, len(word) - 1, PIECE):
+        piece = word[lo : lo + PIECE + 1]
         falls = lo + 1 + np.flatnonzero(piece[1:] < piece[:-1])
         if not np.array_equal(falls, doc_ptr[np.searchsorted(doc_ptr, falls)]):
             doc = np.repeat(np.arange(len(doc_ptr) - 1), np.diff(doc_ptr))
             return word[np.lexsort((word, doc))]
         release(word)
     return word
+
+
+def first_in_documents(doc_ptr: I64, word: I32) -> npt.NDArray[np.bool_]:
+    """Return a mask of the first token of each word of a document; tokens are sorted there."""
+    first = np.ones(len(word), bool)
+    np.not_equal(word[1:], word[:-1], out=first[1:])
+    first[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = True
+    return first
 
 
 def as_numbers(matrix: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from polyaurn.base.checks import is_whole, wrong
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.columns import STREAM
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.cutter import filter_of
 from polyaurn.corpus.languages import SAMPLE
@@ -16,12 +17,17 @@ from polyaurn.corpus.text_files import Texts
 from polyaurn.corpus.tokenization import Tokenization
 from polyaurn.files.reading import one_line
 
-STREAM = "__arrow_c_stream__"
-
 
 def is_arrow_table(source: Any) -> bool:
     """Return whether something hands over its data as a stream of Arrow's."""
     return hasattr(source, STREAM)
+
+
+def as_table(source: Any) -> Any:
+    """Return a dataset of Hugging Face as a table of Arrow; leave everything else as it is."""
+    if is_arrow_table(source) or not all(hasattr(source, n) for n in ("with_format", "features")):
+        return source
+    return source.with_format("arrow")[:]
 
 
 def read_arrow(source: Any, text_column: Any, name_column: Any) -> Texts:

@@ -22,15 +22,21 @@ from polyaurn.base.errors import InputError
 from polyaurn.base.events import report
 from polyaurn.corpus.arrays import sort_inside_documents
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.count_files import without_counts
 from polyaurn.corpus.cutter import filter_of
+from polyaurn.corpus.entries import NotInOrder, documents_in_order, documents_sorted
+from polyaurn.corpus.json_lines import holds_tokens
 from polyaurn.corpus.names import Numbered
 from polyaurn.corpus.preparation import prepared
-from polyaurn.corpus.pruning import WordChoice, choice_for_text, document_frequency, words_to_keep
+from polyaurn.corpus.pruning import WordChoice, checked_choice, document_frequency, words_to_keep
 from polyaurn.corpus.readers import (
+    MATRICES,
+    MATRIX_OPTIONS,
     TABLE_OPTIONS,
     TEXT_FORMATS,
     check_options,
     check_text_options,
+    open_matrix,
     read_corpus,
     recognise,
     reject_text_options,
@@ -38,19 +44,18 @@ from polyaurn.corpus.readers import (
     stream_texts,
     word_choice,
 )
-from polyaurn.corpus.selection import report_of
+from polyaurn.corpus.selection import check_min_tokens, check_some_long, report_of
 from polyaurn.corpus.stems import Tally, shown_forms
 from polyaurn.corpus.text import count_words
 from polyaurn.corpus.text_files import Texts
 from polyaurn.corpus.tokenization import Tokenization
-from polyaurn.corpus.uci import NotInOrder, stream_uci, uci_words
 from polyaurn.corpus.urn_file import UrnWriter, read_urn, write_urn
 from polyaurn.corpus.word_filter import WordFilter
 from polyaurn.files.atomic import check_new_file
 from polyaurn.files.reading import check_proportion
 
-DOCUMENTS_A_PIECE = 5_000
-TOKENS_A_PIECE = 1 << 22
+DOCUMENTS_PER_PIECE = 5_000
+TOKENS_PER_PIECE = 1 << 22
 
 
 class Piece(NamedTuple):
@@ -59,6 +64,9 @@ class Piece(NamedTuple):
     lengths: I64
     word: I32
     names: list[str]  # empty where documents are numbered
+
+
+Source = tuple[Iterator[Piece], Callable[[], Sequence[str]]]  # documents, and then their words
 
 
 def import_corpus(
@@ -72,15 +80,17 @@ def import_corpus(
     max_df: int | float | str | None = None,
     max_features: int | None = None,
     flat_words: str | None = None,
+    min_tokens: int | None = None,
     phrases: bool = False,
     on_piece: Callable[[int], None] | None = None,
     **reading: Any,
 ) -> Corpus:
     """Convert a corpus into a file that is mapped into memory when it is used.
 
-    The documents are those that `read_corpus` gives with the same options. Text and UCI files
-    are read piece by piece; other files of counts, and UCI files whose documents are not in order,
-    are read into memory.
+    The documents are those that `read_corpus` gives with the same options. Text, UCI files,
+    MatrixMarket and HDF5 are read piece by piece, and sorted in temporary files beside `out` where
+    their documents are not in order, as where words are in rows. Other files of counts are read
+    into memory.
 
     Parameters
     ----------
@@ -90,6 +100,8 @@ def import_corpus(
         The file to write, ``NAME.urn``; an older one is replaced once the new one is complete.
     min_count, max_doc_fraction, max_words, min_df, max_df, max_features, flat_words
         Which words to keep; see `read_corpus`.
+    min_tokens : int, optional
+        Which documents of counts to keep; see `read_corpus`.
     phrases : bool
         Find phrases in text, which is then read three times.
     on_piece : callable, optional
@@ -103,55 +115,67 @@ def import_corpus(
         The file, opened.
     """
     path, target = Path(path), check_out(out)
-    known = ("format", "vocabulary", "transpose", "tokenization", *TABLE_OPTIONS)
+    known = ("format", "tokenization", *MATRIX_OPTIONS, *TABLE_OPTIONS)
     options = {name: value for name, value in reading.items() if name not in known}
     rule = check_text_options(options, reading.get("tokenization"))
-    pruning: dict[str, Any] = {
-        "min_count": min_count or 0,
-        "max_doc_fraction": max_doc_fraction,
-        "max_words": max_words,
-        "min_df": min_df,
-        "max_df": max_df,
-        "max_features": max_features,
-        "flat_words": flat_words,
-    }
-    choice_for_text(**pruning)  # checked before anything is read
-    format = check_options(path, reading.get("format") or recognise(path), reading)
+    pruning = checked_choice(
+        min_count, max_doc_fraction, max_words, min_df, max_df, max_features, flat_words
+    )
+    check_min_tokens(min_tokens)
+    format = reading.get("format") or recognise(path)
+    format = check_options(path, format, reading | {"min_tokens": min_tokens})
     choice = word_choice(format, reading.get("tokenization"), pruning)
     if phrases and format not in TEXT_FORMATS:
         reject_text_options(path, format, {"phrases": phrases})
-    if format in TEXT_FORMATS or format == "uci":
-        try:
-            return _import_in_pieces(path, target, format, reading, rule, choice, phrases, on_piece)
-        except NotInOrder:
-            pass
-    return read_urn(write_urn(read_corpus(path, **reading, **pruning), target))
+    columns = {name: reading[name] for name in TABLE_OPTIONS if name in reading}
+    where = columns.get("encoding", "utf-8"), columns.get("text_column")
+    if format in TEXT_FORMATS and not (format == "jsonl" and holds_tokens(path, *where)):
+        again = partial(stream_texts, path, format, html=rule.html, **columns)
+        tokenization = prepared(rule, phrases, lambda: (text for _, text in again()))
+        filtered = filter_of(tokenization)
+        source = _stream(path, format, reading, tokenization, filtered)
+        return _import_in_pieces(
+            path, target, source, choice, on_piece, tokenization=tokenization, filtered=filtered
+        )
+    if format in MATRICES:
+        reject_text_options(path, format, reading)
+        options = {name: reading[name] for name in MATRIX_OPTIONS if name in reading}
+        matrix = open_matrix(path, format, **options)
+        for documents in (documents_in_order(matrix), documents_sorted(matrix, target.parent)):
+            try:
+                source = (Piece(*part, []) for part in documents), lambda: matrix.words
+                return _import_in_pieces(
+                    path, target, source, choice, on_piece,
+                    doc_names=matrix.names, min_tokens=min_tokens,
+                )  # fmt: skip
+            except NotInOrder:
+                continue
+    corpus = read_corpus(path, **reading, **pruning, min_tokens=min_tokens, phrases=phrases)
+    return read_urn(write_urn(corpus, target))
 
 
 def _import_in_pieces(
     path: Path,
     target: Path,
-    format: str,
-    reading: dict[str, Any],
-    rule: Tokenization,
+    source: Source,
     choice: WordChoice,
-    phrases: bool,
     on_piece: Callable[[int], None] | None,
+    *,
+    doc_names: Sequence[str] = (),
+    min_tokens: int | None = None,
+    tokenization: Tokenization | None = None,
+    filtered: WordFilter | None = None,
 ) -> Corpus:
-    """Convert a file of text or a UCI bag of words."""
-    tokenization: Tokenization | None = None
-    if format in TEXT_FORMATS:
-        columns = {name: reading[name] for name in TABLE_OPTIONS if name in reading}
-        again = partial(stream_texts, path, format, html=rule.html, **columns)
-        tokenization = rule = prepared(rule, phrases, lambda: (text for _, text in again()))
-    filtered = filter_of(rule)
-    pieces, vocabulary = _stream(path, format, reading, rule, filtered)
+    """Convert documents that come in pieces; of text, with how it was cut and filtered."""
+    pieces, vocabulary = source
     with tempfile.TemporaryFile(dir=target.parent) as tokens, UrnWriter(target) as writer:
         lengths, names, counts, frequency = _collect(path, pieces, tokens, on_piece)
         words = vocabulary()
         if not len(lengths):
             raise InputError(f"The file '{path}' must hold at least one document. Got none.")
         if not counts.any():
+            if tokenization is None:
+                raise without_counts(path, len(lengths))
             raise InputError(
                 f"The file '{path}' must hold at least one token. Got {len(lengths):,} documents "
                 "without any word; check the text column, the tokenisation and the stop words."
@@ -168,16 +192,20 @@ def _import_in_pieces(
                 f"'{path}'; lower min_count and min_df, or raise max_df and max_doc_fraction."
             )
         order = np.flatnonzero(keep)
-        if format in TEXT_FORMATS:  # words in alphabetical order, as scikit-learn has them
+        if tokenization is not None:  # words in alphabetical order, as scikit-learn has them
             order = np.array(sorted(order.tolist(), key=words.__getitem__), np.int64)
         number = np.full(len(words), -1, np.int32)
         number[order] = np.arange(len(order))
-        _rewrite(tokens, lengths, number, writer)
-        writer.finish(
-            [words[v] for v in order.tolist()], names or Numbered(len(lengths)), tokenization
-        )
+        long = _rewrite(tokens, lengths, number, writer, min_tokens or 0)
+        check_some_long(int(long.sum()), len(long), min_tokens or 0)
+        documents: Sequence[str] = names or doc_names or Numbered(len(lengths))
+        if not long.all():
+            documents = [documents[d] for d in np.flatnonzero(long).tolist()]
+        elif doc_names:
+            documents = [" ".join(name.split()) for name in doc_names]
+        writer.finish([words[v] for v in order.tolist()], documents, tokenization)
     imported = read_urn(target)
-    if tokenization is None:
+    if tokenization is None or filtered is None:
         return imported
     report = report_of(filtered.left_out(), len(keep), int(keep.sum()), dropped)
     rules = tokenization.with_forms(imported.vocab)  # and with its tokenizer
@@ -191,12 +219,8 @@ def check_out(out: str | Path, *, force: bool = True) -> Path:
 
 def _stream(
     path: Path, format: str, reading: dict[str, Any], rule: Tokenization, filtered: WordFilter
-) -> tuple[Iterator[Piece], Callable[[], Sequence[str]]]:
-    """Return the documents in pieces, and a function that returns the words once all are read."""
-    if format == "uci":
-        reject_text_options(path, format, reading)
-        words = uci_words(path, reading.get("vocabulary"))
-        return (Piece(*part, []) for part in stream_uci(path)), lambda: words
+) -> Source:
+    """Return the documents of text in pieces, and a function for their words, once all are read."""
     reject_vocabulary(path, format, reading.get("vocabulary"))
     columns = {name: reading[name] for name in TABLE_OPTIONS if name in reading}
     seen: dict[str, int] = {}
@@ -218,7 +242,7 @@ def _count_pieces(
     filtered: WordFilter,
 ) -> Iterator[Piece]:
     """Count the words of texts; words not seen before get the next numbers."""
-    while batch := list(islice(documents, DOCUMENTS_A_PIECE)):
+    while batch := list(islice(documents, DOCUMENTS_PER_PIECE)):
         names = [" ".join(name.split()) for name, _ in batch if name is not None]
         texts = (text for _, text in batch)
         matrix, words = count_words(texts, rule, empty=True, words=filtered, stems=stems)
@@ -266,22 +290,32 @@ def _sample(tokens: Any, lengths: I64, documents: I64, n_words: int) -> sp.csr_m
     return counts
 
 
-def _rewrite(tokens: Any, lengths: I64, number: I32, writer: UrnWriter) -> None:
-    """Write tokens with their final numbers, without the words that were dropped."""
+def _rewrite(
+    tokens: Any, lengths: I64, number: I32, writer: UrnWriter, min_tokens: int
+) -> npt.NDArray[np.bool_]:
+    """Write tokens with their final numbers, without the words and documents that are dropped.
+
+    Return a mask of the documents that are kept.
+    """
     tokens.seek(0)
+    masks = []
     ends = np.cumsum(lengths)
     lo, at = 0, 0
     while lo < len(lengths):
-        hi = max(lo + 1, int(np.searchsorted(ends, at + TOKENS_A_PIECE, side="right")))
+        hi = max(lo + 1, int(np.searchsorted(ends, at + TOKENS_PER_PIECE, side="right")))
         n = int(ends[hi - 1]) - at
         word = number[np.frombuffer(tokens.read(4 * n), np.int32)]
         document = np.repeat(np.arange(hi - lo), lengths[lo:hi])
         stays = word >= 0
         kept = np.bincount(document[stays], minlength=hi - lo)
-        ptr = np.concatenate(([0], np.cumsum(kept)))
-        writer.add(kept, sort_inside_documents(ptr, word[stays]))
+        long = kept >= min_tokens
+        masks.append(long)
+        stays &= long[document]
+        ptr = np.concatenate(([0], np.cumsum(kept[long])))
+        writer.add(kept[long], sort_inside_documents(ptr, word[stays]))
         report("writing tokens", n, int(ends[-1]))
         lo, at = hi, at + n
+    return np.concatenate(masks)
 
 
 def _add(total: I64, more: npt.NDArray[Any]) -> I64:

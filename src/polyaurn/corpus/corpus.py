@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from polyaurn.base.arrays import I32, I64
+from polyaurn.base.arrays import I32, I64, release
 from polyaurn.base.checks import check_fraction
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, bits, check_seed, key
 from polyaurn.corpus.arrays import (
+    PIECE,
     as_numbers,
     check_counts,
     check_documents,
@@ -145,10 +146,10 @@ class Corpus(Shown):
             Keep this many words, those of highest TF-IDF.
         min_df : int, float or "auto"
             Drop words in fewer documents: a number of documents, or as a float a share of them.
-            "auto" is 1 below 50 documents or where `min_count` is given, 2 below 1,000, else 5.
+            "auto" is one in a hundred documents, from 2 to 5; 1 below 50 or with `min_count`.
         max_df : int, float or "auto"
-            Drop words in more documents. "auto" is half of them; all of them below 50 documents or
-            where `max_doc_fraction` is given.
+            Drop words in more documents. "auto" is a fifth of them, up to half where they are few
+            or long; all of them below 50 documents or where `max_doc_fraction` is given.
         max_features : int, optional
             Keep this many words, the most frequent ones.
         flat_words : {"keep", "drop"}
@@ -178,7 +179,7 @@ class Corpus(Shown):
             the first thousand texts; where it cannot, and with None, text is cut as in English.
             Chinese, Japanese and Thai need a segmenter: ``pip install 'polyaurn[languages]'``.
         stem : bool or "snowball", optional
-            Count words of one stem as one, shown by the form seen most often.
+            Count words with the same stem as one, shown in its most frequent form.
 
         Returns
         -------
@@ -362,7 +363,9 @@ class Corpus(Shown):
         digest = hashlib.sha256()
         for array in (self.doc_ptr.astype("<i8"), self.word.astype("<i4", copy=False)):
             digest.update(np.int64(len(array)).astype("<i8").tobytes())
-            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+            for lo in range(0, len(array), PIECE):  # a corpus on disk need not be in memory
+                digest.update(np.ascontiguousarray(array[lo : lo + PIECE]).view(np.uint8).data)
+                release(array)
         digest.update("\n".join(self.vocab).encode())
         return digest.hexdigest()
 

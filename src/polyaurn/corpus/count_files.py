@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.entries import CountMatrix, distinct, tokens_of
 from polyaurn.corpus.names import check_vocabulary
 from polyaurn.files.reading import check_proportion, longest_line, open_bytes, too_long
 
@@ -40,7 +40,7 @@ def find_vocabulary(
             return tuple(f"x{v}" for v in range(n_words))
     if isinstance(vocabulary, str | Path):
         source = f"file '{vocabulary}'"
-        words = check_vocabulary(_read_words(Path(vocabulary), source), source)
+        words = check_vocabulary(read_name_lines(Path(vocabulary), source), source)
     else:
         source = "'vocabulary' parameter"
         words = check_vocabulary(vocabulary, source)
@@ -52,8 +52,8 @@ def find_vocabulary(
     return words
 
 
-def _read_words(path: Path, source: str) -> list[str]:
-    """Read a vocabulary, one word per line."""
+def read_name_lines(path: Path, source: str) -> list[str]:
+    """Read a vocabulary or other names, one per line."""
     with open_bytes(path) as file:
         try:
             text = file.read().decode("utf-8-sig").rstrip()
@@ -72,6 +72,24 @@ def _read_words(path: Path, source: str) -> list[str]:
     return words
 
 
+def corpus_of(matrix: CountMatrix) -> Corpus:
+    """Read the whole of a file of counts."""
+    parts = list(matrix.entries())
+    document, word, count = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    path, D = matrix.path, matrix.n_documents
+    return from_triplets(
+        path, document, word, count, D, matrix.words, matrix.names, binarise=matrix.binarise
+    )
+
+
+def without_counts(path: Path, n_documents: int) -> InputError:
+    """Return the error for a file of counts that are all 0, or not there."""
+    return InputError(
+        f"The file '{path}' must hold at least one token. Got {n_documents:,} documents without "
+        "a count above 0; is it the right file, and complete?"
+    )
+
+
 def from_triplets(
     path: Path,
     document: Any,
@@ -79,24 +97,23 @@ def from_triplets(
     count: Any,
     n_documents: int,
     vocab: Sequence[str],
+    names: Sequence[str] = (),
+    *,
+    binarise: bool = False,
 ) -> Corpus:
     """Make a corpus of the entries of a file, in any order."""
     tokens = int(count.sum(dtype=np.int64))
     if not tokens:
-        raise InputError(f"The file '{path}' must hold at least one token. Got no counts at all.")
+        raise without_counts(path, n_documents)
     check_proportion(path, documents=n_documents, tokens=tokens)
     if (document[1:] < document[:-1]).any():
         order = np.lexsort((word, document))
         document, word, count = document[order], word[order], count[order]
     lengths, words = tokens_of(document, word, count, n_documents)
+    if binarise:
+        lengths, words = distinct(lengths, words)
     words.flags.writeable = False
-    return Corpus(np.concatenate(([0], np.cumsum(lengths))), words, tuple(vocab))
-
-
-def tokens_of(document: Any, word: Any, count: Any, n_documents: int) -> tuple[I64, I32]:
-    """Return lengths of documents, and the words of their tokens, from entries in order."""
-    lengths = np.bincount(document, weights=count, minlength=n_documents).astype(np.int64)
-    return lengths, np.repeat(word, count)
+    return Corpus(np.concatenate(([0], np.cumsum(lengths))), words, tuple(vocab), names)
 
 
 def line_at(piece: bytes, start: int) -> bytes:

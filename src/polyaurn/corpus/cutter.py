@@ -88,9 +88,9 @@ def _without_underlines(tokenize: Callable[[str], list[str]]) -> Callable[[str],
 
 
 def filter_of(rules: Tokenization) -> WordFilter:
-    """Return a new filter, which leaves out stop words, and numbers where the pattern does."""
-    numbers = rules.token_pattern != TERMS or rules.tokenizer is not None
-    return WordFilter(filter_stop_words(rules), numbers=numbers)
+    """Return a new filter for stop words, and for numbers and long words where `TERMS` is meant."""
+    all_kinds = rules.token_pattern != TERMS or rules.tokenizer is not None
+    return WordFilter(filter_stop_words(rules), all_kinds=all_kinds)
 
 
 def filter_stop_words(rules: Tokenization) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Words that say nothing about a document's subject, found from the documents alone.
+"""Words that say nothing about a document's subject, found from the documents themselves.
 
 A word such as "said" in news occurs in documents of all kinds: the other words of its documents
 are those of any documents of the same length. A word such as "court" comes with "judge". For

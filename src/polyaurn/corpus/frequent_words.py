@@ -1,7 +1,7 @@
-"""Frequent words of languages that share a script, by which they are told apart.
+"""Frequent words of languages that share a script, by which they are distinguished.
 
 About as many for each language; of two that agree with a text equally well, the first is taken.
-Languages that are alone in their script need none.
+Languages with a script of their own need none.
 """
 
 FREQUENT = {

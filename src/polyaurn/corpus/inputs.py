@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.anndata import is_anndata, read_anndata
+from polyaurn.corpus.columns import listed
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import index_names
 from polyaurn.corpus.text import is_token_lists
@@ -23,6 +24,7 @@ def as_corpus(X: Any) -> Corpus:
         return X
     if is_anndata(X):
         return read_anndata(X, None, Corpus.from_matrix)
+    X = listed(X, "X", counts=True)
     if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2):
         columns = getattr(X, "columns", None)
         return Corpus.from_matrix(X, None if columns is None else [str(name) for name in columns])

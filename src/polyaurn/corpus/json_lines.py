@@ -1,6 +1,7 @@
-"""JSON Lines: one JSON object per line, one of whose keys holds the text."""
+"""JSON Lines: one JSON object per line, one of whose keys holds the text, or a list of tokens."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,33 @@ from polyaurn.corpus.text_files import Texts, decoded_lines
 
 
 def read_json_lines(path: Path, encoding: str, text_column: Any, name_column: Any) -> Texts:
-    """Yield the name and text of each object; a text of null is an empty document."""
+    """Yield the name and text of each object; null is an empty document, tokens are joined."""
+    for name, text in _documents(path, encoding, text_column, name_column):
+        yield name, " ".join(text) if isinstance(text, list) else text
+
+
+def read_json_tokens(
+    path: Path, encoding: str, text_column: Any, name_column: Any
+) -> Iterator[tuple[str | None, list[str]]]:
+    """Yield the name and the tokens of each object; null is an empty document."""
+    for name, tokens in _documents(path, encoding, text_column, name_column):
+        if tokens and not isinstance(tokens, list):
+            raise InputError(
+                f"The file '{path}': expected lists of tokens, as in its first documents. Got "
+                f"{tokens[:40]!r}; give all documents as texts, or all as lists."
+            )
+        yield name, list(tokens)
+
+
+def holds_tokens(path: Path, encoding: str, text_column: Any) -> bool:
+    """Return whether the first document that is not empty is a list of tokens."""
+    first = (found for _, found in _documents(path, encoding, text_column, None) if found)
+    return isinstance(next(first, None), list)
+
+
+def _documents(
+    path: Path, encoding: str, text_column: Any, name_column: Any
+) -> Iterator[tuple[str | None, str | list[str]]]:
     key = "text" if text_column is None else text_column
     for parameter, value in (("text_column", key), ("name_column", name_column)):
         if value is not None and not isinstance(value, str):
@@ -26,14 +53,16 @@ def read_json_lines(path: Path, encoding: str, text_column: Any, name_column: An
                 "format 'lines'."
             )
         text = _value(place, record, key, "text_column")
-        if text is not None and not isinstance(text, str):
+        listed = isinstance(text, list) and all(isinstance(token, str) for token in text)
+        if not (text is None or listed or isinstance(text, str)):
             raise InputError(
-                f"{place} text under {key!r}. Got {text!r:.60}; name another key as 'text_column'."
+                f"{place} text under {key!r}, or a list of tokens. Got {text!r:.60}; name another "
+                "key as 'text_column'."
             )
         name = None
         if name_column is not None:
             name = _valid(str(_value(place, record, name_column, "name_column")))
-        yield name, _valid(text or "")
+        yield name, [_valid(token) for token in text] if listed else _valid(text or "")
 
 
 def are_json_lines(lines: list[bytes]) -> bool:

@@ -9,13 +9,16 @@ import scipy.sparse as sp
 from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.arrays import check_counts
+from polyaurn.corpus.columns import listed
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.cutter import filter_stop_words
 from polyaurn.corpus.inputs import as_corpus
 from polyaurn.corpus.names import Numbered, index_names
 from polyaurn.corpus.text import count_tokens, count_words, is_token_lists
 from polyaurn.corpus.tokenization import Tokenization, tokenization_for
 
 MUCH_UNKNOWN = 0.5  # share of tokens or of documents above which users are warned
+FOREIGN = 0.8  # share of tokens: rare words are fewer, even where training had few documents
 
 
 class Known(NamedTuple):
@@ -57,12 +60,15 @@ def in_words_of(vocab: tuple[str, ...], X: Any, tokenization: Tokenization | Non
     """Return documents in the words of a vocabulary; tokens of other words are only counted.
 
     A matrix without column names has the vocabulary in its columns. Strings are cut as
-    `tokenization` says; without it, as fits the vocabulary.
+    `tokenization` says; without it, as fits the vocabulary. Its stop words are left out as in
+    training and are not counted, however the documents were cut.
     """
+    stop = frozenset[str]() if tokenization is None else filter_stop_words(tokenization)
     if isinstance(X, NamedCounts):
-        return _look_up_counts(vocab, X)
+        return _look_up_counts(vocab, X, stop)
     if isinstance(X, Corpus):
-        return _look_up(vocab, X.doc_ptr, X.word, X.vocab, X.doc_names)
+        return _look_up(vocab, X.doc_ptr, X.word, X.vocab, X.doc_names, stop)
+    X = listed(X, "X", counts=True)
     if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim == 2 and not hasattr(X, "columns")):
         return _in_columns(vocab, X)
     if not isinstance(X, str) and len(X) and _all_strings(X):
@@ -71,9 +77,10 @@ def in_words_of(vocab: tuple[str, ...], X: Any, tokenization: Tokenization | Non
             vocab, NamedCounts(*count_words(list(X), rule, empty=True), index_names(X))
         )
     if is_token_lists(X):
-        return _look_up_counts(vocab, NamedCounts(*count_tokens(X, empty=True), index_names(X)))
+        counts = NamedCounts(*count_tokens(X, empty=True), index_names(X))
+        return _look_up_counts(vocab, counts, stop)
     corpus = as_corpus(X)
-    return _look_up(vocab, corpus.doc_ptr, corpus.word, corpus.vocab, corpus.doc_names)
+    return _look_up(vocab, corpus.doc_ptr, corpus.word, corpus.vocab, corpus.doc_names, stop)
 
 
 def _in_columns(vocab: tuple[str, ...], X: Any) -> Known:
@@ -89,7 +96,9 @@ def _in_columns(vocab: tuple[str, ...], X: Any) -> Known:
     return _look_up(vocab, corpus.doc_ptr, corpus.word, corpus.vocab, corpus.doc_names)
 
 
-def _look_up_counts(vocab: tuple[str, ...], counts: NamedCounts) -> Known:
+def _look_up_counts(
+    vocab: tuple[str, ...], counts: NamedCounts, stop: frozenset[str] = frozenset()
+) -> Known:
     matrix, words, names = counts
     check_counts(matrix)
     matrix = matrix.copy()
@@ -97,15 +106,22 @@ def _look_up_counts(vocab: tuple[str, ...], counts: NamedCounts) -> Known:
     data = matrix.data.astype(np.int64)
     ends = np.concatenate(([0], np.cumsum(data)))
     word = np.repeat(matrix.indices, data)
-    return _look_up(vocab, ends[matrix.indptr], word, words, names or Numbered(matrix.shape[0]))
+    names = names or Numbered(matrix.shape[0])
+    return _look_up(vocab, ends[matrix.indptr], word, words, names, stop)
 
 
 def _look_up(
-    vocab: tuple[str, ...], doc_ptr: Any, word: Any, words: Sequence[str], names: Sequence[str]
+    vocab: tuple[str, ...],
+    doc_ptr: Any,
+    word: Any,
+    words: Sequence[str],
+    names: Sequence[str],
+    stop: frozenset[str] = frozenset(),
 ) -> Known:
     """Return documents whose tokens are numbers of `words` as documents of a vocabulary.
 
-    Where the vocabulary has n-grams, others are not counted as unknown: their words are known.
+    Stop words are not counted as unknown. Where the vocabulary has n-grams, neither are others:
+    their words are known.
     """
     n_documents = len(doc_ptr) - 1
     if words is vocab or tuple(words) == vocab:
@@ -117,6 +133,8 @@ def _look_up(
     lost = ~known
     if any(" " in word for word in vocab):
         lost &= ~np.array([" " in word for word in words], bool)[word]
+    if stop:
+        lost &= ~np.array([word in stop for word in words], bool)[word]
     unknown = np.bincount(document[lost], minlength=n_documents)
     order = np.lexsort((theirs[known], document[known]))  # words in increasing order again
     tokens = np.bincount(document[known], minlength=n_documents)
@@ -143,14 +161,15 @@ def note_of_unknown(known: Known, *, only_if_much: bool = False) -> str | None:
     if lost:
         notes.append(
             f"{lost:,} of {all_tokens:,} tokens ({lost / all_tokens:.1%}) are of words that the "
-            "model does not know, and were left out"
+            "model does not know, new ones or ones too rare or too frequent in training, and were "
+            "left out"
         )
     if empty:
         notes.append(
-            f"{empty:,} of {len(known.tokens):,} documents have no word that the model knows; they "
-            "have the prior's mixture"
+            f"{empty:,} of {len(known.tokens):,} documents have no word that the model knows, and "
+            "get the prior's mixture"
         )
     note = "; ".join(notes) + "." if notes else None
-    if note and known.unknown_share > MUCH_UNKNOWN:
+    if note and known.unknown_share > FOREIGN:
         note += " Is this the model of another language, or are words cut differently?"
     return note

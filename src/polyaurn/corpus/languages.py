@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain, islice
 from typing import Any
@@ -22,7 +23,11 @@ _LEAST_DIFFERENT = 4  # and how many different ones: letters of formulas are als
 _FEW_WORDS = 20  # too few to say that they are of no known language
 _LEAST_OF_SCRIPT = 0.3  # of the letters: those of other scripts may be names and formulas
 _LEAST_KANA = 0.05  # of Chinese characters and kana together, in Japanese
+_KANA_WITHIN = 20  # characters of Japanese
 _MOST_FOREIGN = 0.2  # of the documents, in a corpus of one language
+_NOTED_FOREIGN = 0.01  # of the documents: fewer make no topic
+_CLEAR_SHARE, _CLEAR_DIFFERENT = 0.2, 3  # frequent words in a document that is clearly foreign
+_CLEAR_LETTERS = 5  # of another script in such a document
 
 LANGUAGES = {
     "af": "Afrikaans", "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "br": "Breton",
@@ -64,6 +69,7 @@ _SCRIPTS = {  # one language each, as far as there are stop words or a segmenter
 }
 _OF_SCRIPT = {code: re.compile(f"[{letters}]") for code, letters in _SCRIPTS.items()}
 _LATIN = re.compile("[A-Za-z0-9]")
+_NOT_LATIN = re.compile("[^\\W\\d_A-Za-z\u00aa-\u02ff\u1e00-\u1eff]")
 _LANGUAGES_WITH: dict[str, tuple[str, ...]] = {}
 for _code, _words in FREQUENT.items():
     for _word in _words.split():
@@ -100,31 +106,99 @@ def name_of(language: str | None) -> str:
     return "unknown" if language is None else LANGUAGES[language]
 
 
+@dataclass(frozen=True)
+class Recognised:
+    """The language of texts, and the documents that are clearly in others.
+
+    `language` is None where little speaks for any, and `FOREIGN` for several or one not known.
+    `others` has the language of each document in another than `mostly`, "" if it is not known.
+    """
+
+    language: str | None
+    mostly: str | None = None
+    others: tuple[str, ...] = ()
+    looked_at: int = 0
+
+    def note(self) -> str:
+        """Return a note about languages, or ""."""
+        several, n = self.language == FOREIGN, len(self.others)
+        if not several and n <= _NOTED_FOREIGN * self.looked_at:
+            return ""
+        counted = Counter(name_of(code) if code else "another script" for code in self.others)
+        where = " or ".join(name for name, _ in counted.most_common(3))
+        most, one = name_of(self.mostly or "en"), self.mostly or "none"
+        head = (
+            "The texts are in several languages" if several else "Some texts are in other languages"
+        )
+        which = f": of {self.looked_at:,} looked at, {n:,} in {where}, the others in {most}"
+        return (
+            f"{head}{which if n else ', or in one that is not recognised'}. Words and stop words "
+            f"are taken as in {'English' if several else most}, so that topics may show function "
+            "words or whole clauses of other languages. Make a corpus of each language, or set one "
+            f"for all: language='{one}' (--language {one})."
+        )
+
+
 def recognise_language(texts: Iterable[str]) -> str | None:
-    """Return the code of the language of texts, None where little speaks for any, or `FOREIGN`.
+    """Return the code of the language of texts, None where little speaks for any, or `FOREIGN`."""
+    return recognised(texts).language
+
+
+def recognised(texts: Iterable[str]) -> Recognised:
+    """Return the language of texts, and the documents that are clearly in others.
 
     A script that belongs to one language decides. Otherwise the language is that whose frequent
     words are found most often, if most documents agree.
     """
     beginnings = [text[:_CHARACTERS] for text in islice(texts, SAMPLE)]
-    by_script = _by_script("".join(beginnings))
-    if by_script is not None:
-        return by_script
     any_word = re.compile(expression(WORDS, single=True))
     # the "s" of "it's" is a word elsewhere
     words = [any_word.findall(without_contractions(text).lower()) for text in beginnings]
     hits = [Counter(chain.from_iterable(map(_languages_with, found))) for found in words]
+    by_script = _by_script("".join(beginnings))
+    best = by_script or _by_words(words, hits)
+    if best is None and sum(map(len, words)) <= _FEW_WORDS:
+        return Recognised(None)
+    if best is None and _LATIN.search("".join(beginnings)) is None:
+        return Recognised(FOREIGN)
+    foreign = (_foreign(*of, best) for of in zip(beginnings, words, hits, strict=True))
+    others = tuple(code for code in foreign if code is not None)
+    looked_at = sum(map(bool, words))
+    clear = [found for found in hits if max(found.values(), default=0) > 1]
+    unlike = sum(found[best] < max(found.values()) / 2 for found in clear) if best else 0
+    several = unlike > _MOST_FOREIGN * len(clear) or len(others) > _MOST_FOREIGN * looked_at
+    language = FOREIGN if several and by_script is None else best
+    return Recognised(language, best, others, looked_at)
+
+
+def _by_words(words: Sequence[list[str]], hits: Sequence[Counter[str]]) -> str | None:
+    """Return the language whose frequent words are found most often, if they are enough."""
     total: Counter[str] = sum(hits, Counter())
     best = max(FREQUENT, key=lambda code: total[code])  # of equal ones the first
     different = sum(best in _languages_with(word) for word in set(chain.from_iterable(words)))
-    n_words = sum(map(len, words))
-    enough = total[best] >= max(_LEAST_WORDS, _LEAST_SHARE * n_words)
-    if not enough or different < _LEAST_DIFFERENT:
-        other_script = _LATIN.search("".join(beginnings)) is None
-        return FOREIGN if other_script and n_words > _FEW_WORDS else None
-    clear = [found for found in hits if max(found.values(), default=0) > 1]
-    foreign = sum(found[best] < max(found.values()) / 2 for found in clear)
-    return FOREIGN if foreign > _MOST_FOREIGN * len(clear) else best
+    enough = total[best] >= max(_LEAST_WORDS, _LEAST_SHARE * sum(map(len, words)))
+    return best if enough and different >= _LEAST_DIFFERENT else None
+
+
+def _foreign(text: str, words: list[str], hits: Counter[str], best: str | None) -> str | None:
+    """Return the language of a document that is clearly in another one; "" if it is not known."""
+    own = _by_script(text)
+    most = max(hits, key=lambda code: hits[code], default="")
+    if _is_latin(best):
+        other = len(_NOT_LATIN.findall(text))
+        if other >= max(_CLEAR_LETTERS, _LEAST_OF_SCRIPT * sum(map(str.isalpha, text))):
+            return own or ("" if _is_latin(most) else most)
+    elif own is not None:
+        short = (own, best) == ("zh", "ja") and len(text) < _KANA_WITHIN
+        return None if own == best or short else own
+    different = sum(most in _languages_with(word) for word in set(words))
+    clearly = different >= _CLEAR_DIFFERENT and hits[most] >= _CLEAR_SHARE * len(words)
+    return most if best and clearly and hits[best] < hits[most] / 2 else None
+
+
+def _is_latin(language: str | None) -> bool:
+    """Return whether a language has Latin letters, as has text of which nothing is known."""
+    return not language or _LATIN.search(FREQUENT.get(language, "-")) is not None
 
 
 def peek(texts: Iterable[str]) -> tuple[list[str], Iterable[str]]:

@@ -73,10 +73,38 @@ def _whole(text, at):
 
 
 @njit(nogil=True, cache=True)
-def parse_cells(text, n_rows, n_columns, ids, values, row, column, count):
+def _above_zero(text, at):
+    """Read any number; return 1 if it is above 0, 0 if not, -1 if it is no number, and its end."""
+    minus = text[at] == _MINUS
+    if minus or text[at] == _PLUS:
+        at += 1
+    digits, above, pointed = 0, False, False
+    while _ZERO <= text[at] <= _NINE or (text[at] == _POINT and not pointed):
+        if text[at] == _POINT:
+            pointed = True
+        else:
+            digits += 1
+            above |= text[at] != _ZERO
+        at += 1
+    if digits == 0:
+        return np.int64(-1), at
+    if text[at] == _E or text[at] == _CAPITAL_E:
+        at += 1
+        if text[at] == _PLUS or text[at] == _MINUS:
+            at += 1
+        if not _ZERO <= text[at] <= _NINE:
+            return np.int64(-1), at
+        while _ZERO <= text[at] <= _NINE:
+            at += 1
+    return np.int64(above and not minus), at
+
+
+@njit(nogil=True, cache=True)
+def parse_cells(text, n_rows, n_columns, ids, values, binarise, row, column, count):
     """Read lines 'row column count', as `parse_triplets`; counts may be written as reals.
 
-    Without `ids` a line is a count, without `values` it is row and column, and counts are 1.
+    Without `ids` a line is a count, without `values` it is row and column, and counts are 1. With
+    `binarise` a count may be any number, and is 1 where that is above 0.
     """
     at, line, n = 0, 0, 0
     while at < len(text):
@@ -95,7 +123,9 @@ def parse_cells(text, n_rows, n_columns, ids, values, row, column, count):
                     return n, line, start
                 while _blank(text[at]):
                     at += 1
-            if values:
+            if values and binarise:
+                v, at = _above_zero(text, at)
+            elif values:
                 v, at = _whole(text, at)
             while _blank(text[at]):
                 at += 1

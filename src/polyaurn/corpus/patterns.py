@@ -1,4 +1,4 @@
-"""Regular expressions of words: the default one, and which of a stranger's are run.
+"""Regular expressions of words: the default one, and which of those in untrusted files are run.
 
 Python's `re` has no time limit, and a pattern such as ``(?:a+)+b`` takes time that doubles with
 each letter. Patterns that users pass are run as they are; one that came in a file is run only if

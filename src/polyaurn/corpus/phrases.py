@@ -15,7 +15,7 @@ from polyaurn.corpus.english import EXTENDED, GROUPS, is_number
 
 Phrases = tuple[tuple[str, str], ...]
 JOIN = "_"
-LEAST_RATIO = 40.0  # log-likelihood ratio; chance exceeds 10.8 once in a thousand pairs
+LEAST_RATIO = 40.0  # log-likelihood ratio; independent words exceed 10.8 in a thousandth of pairs
 LEAST_NPMI = 0.3
 _MOST_PHRASES = 50_000
 _MOST_PAIRS = 4_000_000  # kept in memory; beyond, the rarest are forgotten

@@ -1,7 +1,8 @@
 """Which words to keep, by their counts and by how many documents they occur in."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,14 @@ import scipy.sparse as sp
 from polyaurn.base.arrays import I32, I64
 from polyaurn.base.checks import check_one_of, check_whole, is_number, is_whole, wrong
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.arrays import first_in_documents
 from polyaurn.corpus.flat_words import LEAST_DOCUMENTS, flat_words, sampled
 
 AUTO = "auto"
-SMALL, MIDDLE = 50, 1_000  # documents: below, every word is kept; below, words of two documents
-MAX_DF = 0.5
+SMALL = 50  # documents: below, every word is kept
+ONE_IN, LEAST_DF, MOST_DF = 100, 2, 5  # of documents, and the limits of what that gives
+FREQUENT_IN, FREQUENT_PER = 50, 500  # documents, and tokens for each document
+MOST_FREQUENT = 0.2  # share of tokens: where frequent words have more, "auto" is half
 LEAST_TOKENS = 0.2  # share of tokens that "auto" leaves at least
 Mask = npt.NDArray[np.bool_]
 
@@ -45,10 +49,12 @@ class WordChoice:
     max_words : int, optional
         Of the words left, keep this many, those of highest TF-IDF.
     min_df : int, float or "auto"
-        Drop words in fewer documents: a number of them, or as a float a share. "auto" is 1 below
-        50 documents, 2 below 1,000, and 5 from there on.
+        Drop words in fewer documents: a number of them, or as a float a share. "auto" is one in a
+        hundred documents, but at least 2 and at most 5 of them; 1 below 50 documents.
     max_df : int, float or "auto"
-        Drop words in more documents. "auto" is half of them, and all below 50 documents.
+        Drop words in more documents. "auto" is a fifth of them, 50, or one for each 500 tokens,
+        whichever is most, but at most half of them; half where the words of more documents have
+        over a fifth of the tokens; all below 50 documents.
     max_features : int, optional
         Of the words left, keep this many, the most frequent ones.
     flat_words : {"keep", "drop"}
@@ -67,9 +73,8 @@ class WordChoice:
     def __post_init__(self) -> None:
         _check(self)
         plain = (self.min_count, self.max_doc_fraction, self.max_words, self.max_features)
-        frequency = (self.min_df, self.max_df, self.flat_words)
-        whole = isinstance(self.max_df, float)
-        all_kept = plain == (0, 1.0, None, None) and frequency == (1, 1.0, "keep") and whole
+        all_kept = plain == (0, 1.0, None, None) and self.flat_words == "keep"
+        all_kept &= all(_same(getattr(self, name), _NEUTRAL[name]) for name in _NEUTRAL)
         object.__setattr__(self, "keeps_all", all_kept)
 
     def described(self) -> str:
@@ -77,31 +82,52 @@ class WordChoice:
         names = ("min_count", "max_doc_fraction", "min_df", "max_df", "flat_words")
         given = {name: getattr(self, name) for name in names}
         plain = WordChoice()
-        return ", ".join(f"{k}={v}" for k, v in given.items() if v != getattr(plain, k))
+        return ", ".join(f"{k}={v}" for k, v in given.items() if not _same(v, getattr(plain, k)))
 
     def without_auto(self) -> "WordChoice":
         """Return the same choice with nothing dropped that was not asked for."""
         given = {name: getattr(self, name) for name in _NEUTRAL}
         return replace(self, **{name: _NEUTRAL[name] for name, v in given.items() if v == AUTO})
 
-    def for_documents(self, n: int) -> "WordChoice":
-        """Return the same choice with numbers in place of "auto"."""
-        rare = 1 if self.min_count > 1 or n < SMALL else 2 if n < MIDDLE else 5
-        often = 1.0 if self.max_doc_fraction < 1.0 or n < SMALL else MAX_DF
+    def for_documents(self, n: int, n_tokens: int) -> "WordChoice":
+        """Return the same choice with numbers in place of "auto", for documents that have words.
+
+        In a small corpus one subject may be that of a fifth of the documents, and in long documents
+        a word of the same frequency is found in more of them.
+        """
+        rare = min(max(-(-n // ONE_IN), LEAST_DF), MOST_DF)
+        rare = 1 if self.min_count > 1 or n < SMALL else rare
+        every = self.max_doc_fraction < 1.0 or n < SMALL
+        often = min(max(n // 5, FREQUENT_IN, n_tokens // FREQUENT_PER), n // 2)
         return replace(
             self,
             min_df=rare if self.min_df == AUTO else self.min_df,
-            max_df=often if self.max_df == AUTO else self.max_df,
+            max_df=(1.0 if every else often) if self.max_df == AUTO else self.max_df,
         )
 
 
 _NEUTRAL: dict[str, Any] = {"min_df": 1, "max_df": 1.0}
 
 
+def _same(value: Any, other: Any) -> bool:
+    """Return whether two limits are equal; a whole number never equals a share."""
+    return bool(value == other) and is_whole(value) == is_whole(other)
+
+
 def choice_for_text(**given: Any) -> WordChoice:
     """Return which words of text are kept where nothing else is said: "auto" everywhere."""
-    said = {name: value for name, value in given.items() if value is not None}
-    return WordChoice(**(dict.fromkeys(_NEUTRAL, AUTO) | said))
+    return WordChoice(**(dict.fromkeys(_NEUTRAL, AUTO) | given))
+
+
+def checked_choice(*given: Any) -> dict[str, Any]:
+    """Return those parameters of a `WordChoice` that are not None, checked before a file is read.
+
+    They are given in the order of its fields.
+    """
+    names = [known.name for known in fields(WordChoice) if known.init]
+    said = {name: v for name, v in zip(names, given, strict=True) if v is not None}
+    choice_for_text(**said)
+    return said
 
 
 def words_to_keep(
@@ -116,10 +142,17 @@ def words_to_keep(
 
     Document frequencies are computed only if they are needed. `n_documents` counts the documents
     that are not empty; `sample` returns the counts of documents by their place among those.
-    Where "auto" would leave hardly any token, it drops none.
+    Where many tokens are of frequent words, "auto" is half of the documents; where it would leave
+    hardly any token, it drops none.
     """
-    for tried in (choice.for_documents(n_documents), choice.without_auto()):
-        keep, dropped = _apply(tried, words, counts, document_frequencies, n_documents, sample)
+    frequencies = cache(document_frequencies)
+    numbers = choice.for_documents(n_documents, int(counts.sum()))
+    if choice.max_df == AUTO and is_whole(numbers.max_df):
+        frequent = counts[frequencies() > numbers.max_df].sum()
+        if frequent > MOST_FREQUENT * counts.sum():
+            numbers = replace(numbers, max_df=0.5)
+    for tried in (numbers, choice.without_auto()):
+        keep, dropped = _apply(tried, words, counts, frequencies, n_documents, sample)
         if counts[keep].sum() >= LEAST_TOKENS * counts.sum():
             break
     return keep, dropped
@@ -146,7 +179,7 @@ def _apply(
         return keep, dropped
     frequency = document_frequencies()
     least, most = _documents(choice.min_df, n), _documents(choice.max_df, n)
-    if choice.min_df != 1 or isinstance(choice.min_df, float):
+    if not _same(choice.min_df, 1):
         drop(frequency < least, f"in fewer than {np.ceil(least):,.0f} documents")
     drop(frequency > most, f"in more than {most / n:.0%} of documents")
     share = choice.max_doc_fraction
@@ -218,7 +251,4 @@ def _check(choice: WordChoice) -> None:
 
 def document_frequency(doc_ptr: I64, word: I32, n_words: int) -> I64:
     """Return how many documents each word occurs in; tokens are sorted inside documents."""
-    first = np.ones(len(word), bool)
-    np.not_equal(word[1:], word[:-1], out=first[1:])
-    first[doc_ptr[:-1][np.diff(doc_ptr) > 0]] = True
-    return np.bincount(word[first], minlength=n_words)
+    return np.bincount(word[first_in_documents(doc_ptr, word)], minlength=n_words)

@@ -9,16 +9,25 @@ from typing import Any
 
 from polyaurn.base.checks import check_one_of, check_path, wrong
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.arrow import corpus_of_table, is_arrow_table
+from polyaurn.corpus.arrow import as_table, corpus_of_table, is_arrow_table
 from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.count_files import corpus_of
 from polyaurn.corpus.cutter import filter_of
-from polyaurn.corpus.json_lines import are_json_lines, read_json_lines
+from polyaurn.corpus.entries import CountMatrix
+from polyaurn.corpus.hdf5_files import MARK, hdf5_matrix
+from polyaurn.corpus.json_lines import (
+    are_json_lines,
+    holds_tokens,
+    read_json_lines,
+    read_json_tokens,
+)
 from polyaurn.corpus.languages import AUTO
-from polyaurn.corpus.matrix_market import read_matrix_market
+from polyaurn.corpus.matrix_market import market_matrix
+from polyaurn.corpus.matrix_names import matrix_in
 from polyaurn.corpus.pairs import read_pairs
 from polyaurn.corpus.preparation import prepared
-from polyaurn.corpus.pruning import WordChoice, choice_for_text
-from polyaurn.corpus.selection import keep_words
+from polyaurn.corpus.pruning import WordChoice, checked_choice, choice_for_text
+from polyaurn.corpus.selection import check_min_tokens, keep_long, keep_words
 from polyaurn.corpus.table_files import PARQUET, read_parquet, read_table
 from polyaurn.corpus.text_files import (
     HTML,
@@ -31,12 +40,13 @@ from polyaurn.corpus.text_files import (
     read_mallet,
 )
 from polyaurn.corpus.tokenization import Tokenization
-from polyaurn.corpus.uci import read_uci
+from polyaurn.corpus.uci import uci_matrix
 from polyaurn.corpus.urn_file import is_urn, read_urn
 from polyaurn.corpus.word_filter import WordFilter
 from polyaurn.files.reading import check_proportion, open_bytes
 
-BAG_FORMATS = ("uci", "matrix-market", "svmlight", "ldac")
+BAG_FORMATS = ("uci", "matrix-market", "hdf5", "svmlight", "ldac")
+MATRICES = ("uci", "matrix-market", "hdf5")  # counts that are read in pieces
 _PAIRS = re.compile(rb"\s*[-+.\d]+(\s+\d+:\S+)*\s*(#.*)?")
 TEXT_OPTIONS = (
     "stop_words",
@@ -57,9 +67,14 @@ _APPLIES_TO = {  # options that only some formats take
     "name_column": TABLE_FORMATS,
     "separator": ("table",),
     "encoding": ("lines", "table", "jsonl", "folder", "mallet"),
-    "transpose": ("matrix-market",),
+    "transpose": ("matrix-market", "hdf5"),
+    "doc_names": ("matrix-market", "hdf5"),
+    "layer": ("hdf5",),
+    "binarise": MATRICES,
+    "min_tokens": (*BAG_FORMATS, "urn"),
 }
-_DEFAULTS = {"encoding": "utf-8", "transpose": False}
+_DEFAULTS = {"encoding": "utf-8", "transpose": False, "binarise": False}
+MATRIX_OPTIONS = ("vocabulary", "doc_names", "transpose", "binarise", "layer")
 
 
 def read_corpus(
@@ -72,6 +87,10 @@ def read_corpus(
     separator: str | None = None,
     encoding: str = "utf-8",
     transpose: bool = False,
+    binarise: bool = False,
+    doc_names: Any = None,
+    layer: str | None = None,
+    min_tokens: int | None = None,
     min_count: int | None = None,
     max_doc_fraction: float = 1.0,
     max_words: int | None = None,
@@ -86,20 +105,22 @@ def read_corpus(
     """Read a corpus from a file or a folder, plain or gzipped.
 
     The format is recognised: UCI bag of words (``docword.NAME.txt`` with ``vocab.NAME.txt`` beside
-    it), MatrixMarket, SVMlight, LDA-C, text with one document per line, CSV, TSV, JSON Lines or
-    Parquet with a text column, a folder of ``.txt`` files or of Parquet, MALLET's three columns, or
-    a file that `import_corpus` wrote, which is mapped into memory. Tables of other libraries are
-    read through ``__arrow_c_stream__``: Polars, DuckDB, Arrow, pandas.
+    it), MatrixMarket (with names of 10x Genomics or pycisTopic beside it), HDF5 of 10x Genomics and
+    AnnData, SVMlight, LDA-C, text with one document per line, CSV, TSV, JSON Lines or Parquet with
+    a text column (in JSON Lines also lists of tokens, which are counted as they are), a folder of
+    ``.txt`` files or of Parquet, MALLET's three columns, or a file that `import_corpus` wrote,
+    which is mapped into memory. Tables of other libraries are read through ``__arrow_c_stream__``:
+    Polars, DuckDB, Arrow, pandas.
 
     Parameters
     ----------
     path : str, Path or table
         The file or folder, or an object with ``__arrow_c_stream__``.
     format : str, optional
-        "uci", "matrix-market", "svmlight", "ldac", "lines", "table", "parquet", "jsonl",
+        "uci", "matrix-market", "hdf5", "svmlight", "ldac", "lines", "table", "parquet", "jsonl",
         "folder" or "mallet", if the format is not recognised correctly.
     vocabulary : path or sequence of str, optional
-        The words of a bag of words, if they are not in a file beside it.
+        The words of a bag of words, if they are not in a file beside it, or in it.
     text_column : str or int, optional
         Column of a table that holds the text, or key of JSON Lines, "body.text" for a key inside
         another; "text" by default. A number,
@@ -111,7 +132,19 @@ def read_corpus(
     encoding : str
         Encoding of text files.
     transpose : bool
-        Whether the MatrixMarket file holds words by documents.
+        Whether the file of MatrixMarket or AnnData holds words by documents. HDF5 of 10x Genomics
+        always does, and is read in the same way without it.
+    binarise : bool
+        For UCI, MatrixMarket and HDF5: count each word of a document once, where its entry is
+        above 0; entries of the last two may then be fractional or negative.
+    doc_names : path or sequence of str, optional
+        Names of the documents of MatrixMarket and HDF5, if they are not in a file beside it, or in
+        it; in a file with several columns, the first one.
+    layer : str, optional
+        For AnnData: the layer that holds the counts; X when not given.
+    min_tokens : int, optional
+        For counts: drop documents with fewer tokens than this, once words are chosen. By default
+        all documents keep their place, even empty ones.
     min_count : int, optional
         Drop words seen fewer than this many times. By default no word of a bag of words is dropped.
     max_doc_fraction : float
@@ -120,7 +153,7 @@ def read_corpus(
         Keep this many words, those of highest TF-IDF.
     min_df, max_df, max_features, flat_words : optional
         Which words to keep by the documents they occur in; see `Corpus.from_texts`, whose defaults
-        hold for text. Of counts, and where a `tokenization` is given, no word is dropped by
+        apply to text. For counts, and where a `tokenization` is given, no word is dropped by
         default.
     phrases : bool
         Find phrases of two or three words in text, and count them as words.
@@ -135,17 +168,12 @@ def read_corpus(
         Empty documents keep their place.
     """
     rule = check_text_options(text_options, tokenization)
-    pruning: dict[str, Any] = {
-        "min_count": min_count or 0,
-        "max_doc_fraction": max_doc_fraction,
-        "max_words": max_words,
-        "min_df": min_df,
-        "max_df": max_df,
-        "max_features": max_features,
-        "flat_words": flat_words,
-    }
-    choice_for_text(**pruning)  # checked before anything is read
+    pruning = checked_choice(
+        min_count, max_doc_fraction, max_words, min_df, max_df, max_features, flat_words
+    )
+    check_min_tokens(min_tokens)
     check_encoding(encoding)
+    path = as_table(path)
     if is_arrow_table(path):
         given = {"format": format, "vocabulary": vocabulary, "separator": separator}
         _reject_for_tables(given)
@@ -162,7 +190,11 @@ def read_corpus(
         "separator": separator,
         "encoding": encoding,
     }
-    chosen = check_options(path, chosen, columns | {"transpose": transpose})
+    matrix = {
+        "vocabulary": vocabulary, "doc_names": doc_names,
+        "transpose": transpose, "binarise": binarise, "layer": layer,
+    }  # fmt: skip
+    chosen = check_options(path, chosen, columns | matrix | {"min_tokens": min_tokens})
     choice = word_choice(chosen, tokenization, pruning)
     text_options |= {"phrases": phrases} if phrases else {}
     if chosen == "urn":
@@ -172,11 +204,18 @@ def read_corpus(
                 f"The '{unwanted[0]}' parameter is for text or counts, "
                 f"but '{path}' has already been imported. Leave it out, or import the corpus again."
             )
-        return keep_words(read_urn(path), choice)
+        return keep_long(keep_words(read_urn(path), choice), min_tokens)
     if chosen in BAG_FORMATS:
         options = text_options | ({"tokenization": tokenization} if tokenization else {})
         reject_text_options(path, chosen, options)
-        corpus = _read_bag(path, chosen, vocabulary, transpose)
+        if chosen in MATRICES:
+            corpus = corpus_of(open_matrix(path, chosen, **matrix))
+        else:
+            corpus = read_pairs(path, vocabulary, ldac=chosen == "ldac")
+    elif chosen == "jsonl" and holds_tokens(path, encoding, text_column):
+        reject_text_options(path, "lists of tokens", text_options)
+        choice = word_choice("", tokenization, pruning)  # as for counts
+        corpus = _count_tokens(path, read_json_tokens(path, encoding, text_column, name_column))
     else:
         reject_vocabulary(path, chosen, vocabulary)
         again = partial(stream_texts, path, chosen, html=rule.html, **columns)
@@ -184,13 +223,15 @@ def read_corpus(
         words = filter_of(rule)
         corpus = _count_texts(path, again(), rule, words)
         return keep_words(corpus, choice, words.left_out())
-    return keep_words(corpus, choice)
+    return keep_long(keep_words(corpus, choice), min_tokens)
 
 
 def recognise(path: Path) -> str:
     """Return the format of a file or folder, a `format` of `read_corpus`, from its first lines."""
     if not path.exists():
         raise InputError(f"The file '{path}' does not exist. Check the path.")
+    if matrix_in(path) != path:
+        return "matrix-market"
     if path.is_dir():
         texts = next(files_below(path, (*TEXT, *HTML)), None)
         return "parquet" if texts is None and next(files_below(path, PARQUET), None) else "folder"
@@ -204,6 +245,8 @@ def recognise(path: Path) -> str:
     some = [line for line in lines if line.strip()][:50]
     if is_urn(head):
         return "urn"
+    if head.startswith(MARK):
+        return "hdf5"
     if head.startswith(b"PAR1") or name.endswith((".parquet", ".pq")):
         return "parquet"
     if b"\0" in head:
@@ -255,7 +298,7 @@ def word_choice(
     """Return which words are kept; for text that is not cut as a model's was, by the defaults."""
     if format in TEXT_FORMATS and tokenization is None:
         return choice_for_text(**pruning)
-    return WordChoice(**{name: value for name, value in pruning.items() if value is not None})
+    return WordChoice(**pruning)
 
 
 def _count_texts(
@@ -283,12 +326,36 @@ def _count_texts(
         raise InputError(f"The file '{path}': {error}") from None
 
 
-def _read_bag(path: Path, format: str, vocabulary: Any, transpose: bool) -> Corpus:
+def _count_tokens(path: Path, documents: Iterator[tuple[str | None, list[str]]]) -> Corpus:
+    """Count tokens as they are given."""
+    names: list[str] = []
+
+    def lists() -> Iterator[list[str]]:
+        for name, tokens in documents:
+            if name is not None:
+                names.append(name)
+            yield tokens
+
+    return Corpus.from_tokens(lists(), doc_names=names)
+
+
+def open_matrix(
+    path: Path,
+    format: str,
+    *,
+    vocabulary: Any = None,
+    doc_names: Any = None,
+    transpose: bool = False,
+    binarise: bool = False,
+    layer: str | None = None,
+) -> CountMatrix:
+    """Open a file of counts that can be read in pieces; options as those of `read_corpus`."""
     if format == "uci":
-        return read_uci(path, vocabulary)
-    if format == "matrix-market":
-        return read_matrix_market(path, vocabulary, transpose=transpose)
-    return read_pairs(path, vocabulary, ldac=format == "ldac")
+        return uci_matrix(path, vocabulary, binarise=binarise)
+    how = {"transpose": transpose, "binarise": binarise}
+    if format == "hdf5":
+        return hdf5_matrix(path, vocabulary, doc_names, layer=layer, **how)
+    return market_matrix(path, vocabulary, doc_names, **how)
 
 
 def stream_texts(

@@ -12,6 +12,7 @@ from polyaurn.corpus.languages import name_of
 from polyaurn.corpus.stop_words import in_usual_form, nothing_written
 
 PACKAGES = {"zh": "jieba", "ja": "janome", "th": "pythainlp", "lo": "", "km": "", "my": ""}
+_THAI = re.compile("[\u0e00-\u0e4f\u0e5a-\u0e7f]+")  # without digits, long runs of which take time
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _WITHOUT_MEANING = {"非自立", "代名詞", "数", "接尾", "特殊", "接続詞的", "引用文字列"}
 
@@ -78,8 +79,14 @@ def _has_meaning(token: Any) -> bool:
 
 @cache
 def _thai() -> Callable[[str], Iterable[str]]:
-    """Return PyThaiNLP's dictionary-based segmenter, whose dictionary comes with it."""
+    """Return PyThaiNLP's dictionary-based segmenter, whose dictionary comes with it.
+
+    It is given stretches of Thai letters; what is between them stays as it is.
+    """
     with nothing_written():
         from pythainlp.tokenize import word_tokenize
 
-    return lambda text: word_tokenize(in_usual_form(text), engine="newmm", keep_whitespace=False)
+    def words(stretch: re.Match[str]) -> str:
+        return f" {' '.join(word_tokenize(stretch[0], engine='newmm'))} "
+
+    return lambda text: [_THAI.sub(words, in_usual_form(text))]

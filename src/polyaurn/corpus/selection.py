@@ -1,12 +1,15 @@
 """A corpus with only some of its words, and a report of those that were left out."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.arrays import occurrences
 from polyaurn.corpus.pruning import WordChoice, WordReport, document_frequency, words_to_keep
 
 C = TypeVar("C")  # a Corpus, which uses this module
@@ -24,7 +27,7 @@ def keep_words(
     keep, dropped = words_to_keep(
         choice,
         corpus.vocab,
-        np.bincount(corpus.word, minlength=corpus.n_words),
+        occurrences(corpus.word, corpus.n_words),
         lambda: document_frequency(corpus.doc_ptr, corpus.word, corpus.n_words),
         len(used),
         lambda places: corpus.select(used[places]).to_matrix(),
@@ -53,6 +56,38 @@ def keep_words(
         word_report=report,
     )
     return kept
+
+
+def check_min_tokens(min_tokens: Any) -> None:
+    """Reject what is no least number of tokens."""
+    if min_tokens is not None:
+        check_whole(min_tokens, "min_tokens", of="tokens", remedy="leave it out to keep all")
+
+
+def keep_long(documents: C, min_tokens: int | None) -> C:
+    """Return a corpus with the documents of so many tokens; all, where no number is given."""
+    if min_tokens is None:
+        return documents
+    corpus: Any = documents
+    long = np.diff(corpus.doc_ptr) >= min_tokens
+    check_some_long(int(long.sum()), len(long), min_tokens)
+    kept: C = corpus if long.all() else corpus.select(long)
+    return kept
+
+
+def check_some_long(kept: int, n_documents: int, min_tokens: int) -> None:
+    """Raise an error if no document has enough tokens; say how many have not."""
+    if not kept:
+        raise InputError(
+            "The 'min_tokens' parameter must leave at least one document. Got "
+            f"{min_tokens:,}, and all {n_documents:,} documents have fewer tokens; lower it."
+        )
+    if kept < n_documents:
+        warnings.warn(
+            f"{n_documents - kept:,} of {n_documents:,} documents with fewer than {min_tokens:,} "
+            "tokens were dropped.",
+            stacklevel=2,
+        )
 
 
 def report_of(

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,20 @@ def read_table(
                 f"{len(row)}; is the separator right, or a quotation mark left open?"
             ) from None
         yield picked[-1] if len(picked) > 1 else None, picked[0]
+
+
+def row_of(
+    path: Path,
+    document: int,
+    encoding: str,
+    text_column: str | int | None,
+    separator: str | None,
+) -> int:
+    """Return in which row of a CSV or TSV file a document is, counted from 1 with the header."""
+    rows = enumerate(_rows(path, encoding, separator), start=1)
+    if not is_whole(text_column):
+        next(rows, None)
+    return next(islice((number for number, row in rows if row), document, None))
 
 
 def read_parquet(path: Path, text_column: Any, name_column: Any) -> Texts:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.columns import listed
 from polyaurn.corpus.cutter import cutter, filter_of, in_view, plain_texts
 from polyaurn.corpus.stems import Tally, forms_by_stem, shown_forms
 from polyaurn.corpus.tokenization import Tokenization
@@ -62,6 +63,7 @@ def count_tokens(documents: Iterable[Iterable[str]], *, empty: bool = False) -> 
     """Count tokens as they are given, one list for each document; see `count_words`."""
     from sklearn.feature_extraction.text import CountVectorizer
 
+    documents = listed(documents, "documents")
     return _count(CountVectorizer(analyzer=_same), _token_lists(documents), empty)
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from polyaurn.base.checks import is_whole
 from polyaurn.base.errors import InputError, LanguageWarning
+from polyaurn.corpus.columns import listed
 from polyaurn.corpus.english import EXTENDED
 from polyaurn.corpus.languages import (
     AUTO,
@@ -16,7 +18,7 @@ from polyaurn.corpus.languages import (
     is_language,
     name_of,
     peek,
-    recognise_language,
+    recognised,
 )
 from polyaurn.corpus.patterns import LETTERS, TERMS, WORDS, check_pattern, has_marks, is_bounded
 from polyaurn.corpus.phrases import Phrases, check_phrases
@@ -60,8 +62,8 @@ class Tokenization:
     trusted : bool
         False where the pattern came in a file and might never end; it is then not run.
     language : str or None
-        Of the text: an ISO 639-1 code, an English name, or "auto" until `settled`. None, also of
-        models that do not say it, is treated as English.
+        The language of the text: an ISO 639-1 code, an English name, or "auto" until `settled`.
+        None, also of models that do not say it, is treated as English.
     stem : bool or "snowball"
         Whether words of one stem are counted as one.
     forms : tuple of str
@@ -109,18 +111,15 @@ class Tokenization:
 
         An iterator of texts is consumed by this; the texts that are returned are all of them.
         """
+        texts = listed(texts, "texts")
         if self.language != AUTO:
             return self, texts
         sample, documents = peek(texts)
-        found = recognise_language(sample)
-        if found == FOREIGN:
-            warnings.warn(
-                "The texts are in several languages, or in one that is not recognised; words and "
-                "stop words are taken as in English. Set their language: language='de', or None.",
-                LanguageWarning,
-                stacklevel=4,
-            )
-        return replace(self, language=None if found == FOREIGN else found), documents
+        found = recognised(sample)
+        if found.note():
+            warnings.warn(found.note(), LanguageWarning, stacklevel=4)
+        language = None if found.language == FOREIGN else found.language
+        return replace(self, language=language), documents
 
     def with_forms(self, vocabulary: Sequence[str]) -> "Tokenization":
         """Return the same rules with a vocabulary whose words are shown for their stems."""
@@ -183,7 +182,7 @@ class Tokenization:
 
 
 def tokenization_of(stated: Any) -> Tokenization:
-    """Return the rules that a file states, from `to_json`; raise an error if they are none."""
+    """Return the rules that a file states, from `to_json`; raise an error if they are not valid."""
     try:
         stop, ngrams = stated["stop_words"], stated["ngram_range"]
         accents, form, name = (
@@ -271,17 +270,15 @@ def stop_list(stop_words: Any, language: str | None = None) -> Any:
 
 
 def _check_ngrams(ngram_range: Any) -> tuple[int, int]:
-    try:
-        least, most = (int(n) for n in ngram_range)
-        if not 1 <= least <= most <= MOST_NGRAMS:
-            raise ValueError
-    except (TypeError, ValueError):
+    found = tuple(ngram_range) if isinstance(ngram_range, Iterable) else ()
+    whole = len(found) == 2 and all(map(is_whole, found))
+    if not whole or not 1 <= found[0] <= found[1] <= MOST_NGRAMS:
         raise InputError(
             f"The 'ngram_range' parameter must be two whole numbers from 1 to {MOST_NGRAMS}, the "
             f"second not below the first. Got {ngram_range!r:.60} instead; (1, 2) also counts "
             "pairs of words."
-        ) from None
-    return least, most
+        )
+    return int(found[0]), int(found[1])
 
 
 def _all_strings(words: Any) -> bool:

@@ -5,82 +5,29 @@ Three header lines D, W and NNZ are followed by lines 'document word count', wit
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.corpus import Corpus
-from polyaurn.corpus.count_files import (
-    find_vocabulary,
-    from_triplets,
-    line_at,
-    tokens_of,
-    whole_lines,
-)
-from polyaurn.files.reading import check_proportion, open_bytes
+from polyaurn.corpus.count_files import find_vocabulary, line_at, whole_lines
+from polyaurn.corpus.entries import CountMatrix, Entries
+from polyaurn.files.reading import open_bytes
 
 _HEADER = ("number of documents", "vocabulary size", "number of entries")
 
 
-def read_uci(path: Path, vocabulary: Any = None) -> Corpus:
-    """Read a whole file, with the vocabulary given or the one beside it."""
-    parts = list(_entries(path))
-    D, W = parts[0].n_documents, parts[0].n_words
-    document, word, count = (np.concatenate([p[i] for p in parts]) for i in range(3))
-    words = find_vocabulary(path, vocabulary, W, required=True)
-    return from_triplets(path, document, word, count, D, words)
-
-
-class NotInOrder(Exception):  # noqa: N818
-    """The entries of a document are not consecutive, so a file cannot be read in pieces."""
-
-
-def stream_uci(path: Path) -> Iterator[tuple[I64, I32]]:
-    """Yield lengths of the next documents, empty ones included, and the words of their tokens.
-
-    Raise `NotInOrder` if documents are not in increasing order.
-    """
-    done = tokens = 0  # documents that were yielded; tokens read
-    rest = (np.empty(0, np.int32),) * 3
-    D = 0
-    for part in _entries(path):
-        D = part.n_documents
-        tokens += int(part.counts.sum())
-        document, word, count = (np.concatenate(pair) for pair in zip(rest, part[:3], strict=True))
-        if not len(document):
-            continue
-        if (document[1:] < document[:-1]).any() or document[0] < done:
-            raise NotInOrder
-        whole = int(np.searchsorted(document, document[-1]))  # the last document may continue
-        rest = (document[whole:], word[whole:], count[whole:])
-        if whole:
-            upto = int(document[-1])
-            check_proportion(path, documents=upto, tokens=tokens)
-            yield tokens_of(document[:whole] - done, word[:whole], count[:whole], upto - done)
-            done = upto
-    check_proportion(path, documents=D, tokens=tokens)
-    yield tokens_of(rest[0] - done, rest[1], rest[2], D - done)
-
-
-def uci_words(path: Path, vocabulary: Any = None) -> tuple[str, ...]:
-    """Return the vocabulary of a file: the one given, or the one beside it."""
+def uci_matrix(path: Path, vocabulary: Any = None, *, binarise: bool = False) -> CountMatrix:
+    """Open a file, with the vocabulary given or the one beside it."""
     with open_bytes(path) as file:
-        _, W = (_header(file, path, i) for i in range(2))
-    return find_vocabulary(path, vocabulary, W, required=True)
+        D, W, NNZ = (_header(file, path, i) for i in range(3))
+    words = find_vocabulary(path, vocabulary, W, required=True)
+    return CountMatrix(path, D, NNZ, words, (), partial(_entries, path), binarise=binarise)
 
 
-class _Entries(NamedTuple):
-    document: I32
-    word: I32
-    counts: I32
-    n_documents: int
-    n_words: int
-
-
-def _entries(path: Path) -> Iterator[_Entries]:
+def _entries(path: Path) -> Iterator[Entries]:
     """Yield the entries of a file in pieces, with ids from 0; the first piece is empty."""
     from polyaurn.corpus.parsers import parse_triplets
 
@@ -88,7 +35,7 @@ def _entries(path: Path) -> Iterator[_Entries]:
         D, W, NNZ = (_header(file, path, i) for i in range(3))
         line, total = 3, 0
         nothing = np.empty(0, np.int32)
-        yield _Entries(nothing, nothing, nothing, D, W)
+        yield Entries(nothing, nothing, nothing)
         for piece in whole_lines(file, path, line):
             text = np.frombuffer(piece, np.uint8)
             most = np.count_nonzero(text == 10)
@@ -104,7 +51,7 @@ def _entries(path: Path) -> Iterator[_Entries]:
                 )
             for array in (document, word, counts):
                 array.resize(n, refcheck=False)
-            yield _Entries(document, word, counts, D, W)
+            yield Entries(document, word, counts)
             line += lines
     if total < NNZ:
         raise InputError(

@@ -12,14 +12,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from polyaurn.base.arrays import I32, I64, FileMap
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.arrays import check_documents, sort_inside_documents
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.names import Numbered
+from polyaurn.corpus.part import Part
 from polyaurn.corpus.tokenization import Tokenization, tokenization_of
 from polyaurn.files.atomic import flush_file, flush_folder, temporary_name
 
@@ -97,19 +99,37 @@ def write_urn(corpus: Corpus, path: str | Path) -> Path:
         return writer.finish(corpus.vocab, corpus.doc_names, corpus.tokenization)
 
 
+class MappedDocuments(NamedTuple):
+    """The documents of a file, on the disk until they are used; their names are not read."""
+
+    doc_ptr: I64
+    word: I32
+    n_words: int
+
+    def part(self, lo: int, hi: int) -> Part:
+        """Return the documents from `lo` up to `hi`, their tokens checked."""
+        first, last = (int(self.doc_ptr[d]) for d in (lo, hi))
+        doc_ptr = self.doc_ptr[lo : hi + 1] - first
+        check_documents(doc_ptr, self.word[first:last], self.n_words)
+        word = sort_inside_documents(doc_ptr, self.word[first:last])
+        doc_ptr.flags.writeable = word.flags.writeable = False
+        return Part(doc_ptr, word, self.n_words, lo, first)
+
+
+def map_documents(path: Path) -> MappedDocuments:
+    """Open the documents of a corpus that was imported."""
+    header, mapped = _map(path)
+    N = header["tokens"]
+    word = np.frombuffer(mapped, "<i4", N, HEADER_BYTES)
+    doc_ptr = np.frombuffer(mapped, "<i8", header["documents"] + 1, HEADER_BYTES + 4 * N)
+    doc_ptr = np.array(doc_ptr, np.int64)
+    doc_ptr.flags.writeable = False
+    return MappedDocuments(doc_ptr, word, header["words"])
+
+
 def read_urn(path: Path) -> Corpus:
     """Open a corpus that was imported; its tokens stay on disk until they are used."""
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            head = file.read(HEADER_BYTES)
-            header = _header(path, head, size)
-            mapped = FileMap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except OSError as error:
-        raise InputError(
-            f"The file '{path}' cannot be read: {error.strerror or error}. Check the path and its "
-            "permissions."
-        ) from None
+    header, mapped = _map(path)
     N, D = header["tokens"], header["documents"]
     word = np.frombuffer(mapped, "<i4", N, HEADER_BYTES)
     at = HEADER_BYTES + 4 * N
@@ -136,6 +156,23 @@ def read_urn(path: Path) -> Corpus:
 def is_urn(head: bytes) -> bool:
     """Return whether a file that begins with these bytes is of this format."""
     return head.startswith(MARK)
+
+
+def _map(path: Path) -> tuple[dict[str, int], FileMap]:
+    """Return a file's header, and the file mapped."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(HEADER_BYTES)
+            header = _header(path, head, size)
+            mapped = FileMap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise InputError(
+            f"The file '{path}' cannot be read: {error.strerror or error}. Check the path and its "
+            "permissions."
+        ) from None
+    mapped.path = path.absolute()
+    return header, mapped
 
 
 def _header(path: Path, head: bytes, size: int) -> dict[str, int]:

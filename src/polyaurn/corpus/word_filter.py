@@ -1,10 +1,11 @@
-"""Which tokens of a text are counted: stop words and numbers are left out."""
+"""Which tokens of a text are counted: stop words, numbers and what is too long are left out."""
 
 from collections.abc import Iterable
 
 from polyaurn.corpus.english import EXTENDED, extended_stop_words, is_number
 
-STOP_WORD, NUMBER = "stop words", "numbers"
+LONGEST = 100  # characters; longer ones are addresses, keys and encoded files
+STOP_WORD, NUMBER, LONG = "stop words", "numbers", f"of more than {LONGEST} characters"
 KEPT = ""
 
 
@@ -15,19 +16,21 @@ class WordFilter(dict[str, str]):
     ----------
     stop_words : frozenset of str
         Words that are left out.
-    numbers : bool
-        Whether numbers are kept.
+    all_kinds : bool
+        Whether numbers and words of any length are kept.
     """
 
-    def __init__(self, stop_words: frozenset[str], *, numbers: bool) -> None:
+    def __init__(self, stop_words: frozenset[str], *, all_kinds: bool) -> None:
         super().__init__()
-        self._stop, self._numbers = stop_words, numbers
+        self._stop, self._all_kinds = stop_words, all_kinds
 
     def __missing__(self, word: str) -> str:
         why = KEPT
         if word in self._stop:
             why = STOP_WORD
-        elif not self._numbers and is_number(word):
+        elif not self._all_kinds and len(word) > LONGEST:
+            why = LONG
+        elif not self._all_kinds and is_number(word):
             why = NUMBER
         self[word] = why
         return why
