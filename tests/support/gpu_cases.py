@@ -9,7 +9,7 @@ from polyaurn.chain.schedule import Plan
 from polyaurn.chain.state import WHOLE
 from polyaurn.corpus.corpus import Corpus
 
-EXACT = "partially-collapsed"
+EXACT, SPARSE = "partially-collapsed", "sparse-dirichlet"
 TWO = (Plan(),) * 2
 GROWTH = (Plan(16), Plan(WHOLE), Plan(WHOLE, 3))
 
@@ -30,11 +30,14 @@ class Case(NamedTuple):
     longest: int = 2_048  # tokens of a document that has a list
     plans: tuple[Plan, ...] = TWO
     pseudo: int = 0  # tokens of the first word that the second topic has beforehand
+    fractions: bool = False  # whether half of the cells have pseudo-counts, most of them tiny
     topics: str = "random"  # that tokens begin with; or "one" for a document, or "different"
     spare: int | None = None  # places of lists beyond the topics that are there; as always if None
     memory: int = 0  # bytes of the device, where the corpus shall not fit
     made_even: bool = False  # whether stretches of lists are known to be made even on the way
     resumed: bool = False  # whether documents stop for want of places, and are resumed
+    hdp: bool = False  # whether weights of topics are drawn, and topics open
+    no_empty: bool = False  # whether no topic comes out empty, which has Phi drawn on the CPU
 
     def corpus(self) -> Corpus:
         """Return documents of these lengths, of words that are common and rare."""
@@ -43,6 +46,17 @@ class Case(NamedTuple):
         rng, ptr = np.random.default_rng(0), np.concatenate(([0], np.cumsum(self.lengths)))
         word = (self.n_words * rng.random(int(ptr[-1])) ** 3).astype(np.int32)
         return Corpus(ptr, word, tuple(f"w{v}" for v in range(self.n_words)))
+
+    def pseudo_counts(self) -> np.ndarray | None:
+        """Return tokens that topics have beforehand, topics by words."""
+        if not self.pseudo and not self.fractions:
+            return None
+        rng, shape = np.random.default_rng(1), (self.K, self.corpus().n_words)
+        pseudo = np.zeros(shape)
+        if self.fractions:
+            pseudo = 5.0 * rng.random(shape) ** 9 * (rng.random(shape) < 0.5)
+        pseudo[1, 0] += self.pseudo
+        return pseudo
 
     def first_topics(self, doc_ptr) -> np.ndarray:
         """Return the topics that tokens begin with, where they are not random."""
@@ -70,6 +84,9 @@ SPREAD = Case(
     beta=tuple(10.0 ** -(v % 6) for v in range(12)),
     longest=15,
 )
+BALLS = Case(sampler=SPARSE, K=40, beta=0.9, plans=(Plan(),), no_empty=True)
+ENTERING = Case(sampler=SPARSE, K=20, beta=0.3, plans=GROWTH, no_empty=True)
+WIDE = BALLS._replace(lengths=(30,), n_words=70, K=33, beta=0.05)
 STREAMED = Case(lengths=(1, 9, 0, 9, 8, 5, 9, 4), K=40, memory=220)  # chunks of 10 tokens
 CASES = {
     **{
@@ -95,9 +112,24 @@ CASES = {
     "counts of more than 16 bits, full columns": Case(sampler=EXACT, K=3, pseudo=150_003),
     "pseudo-counts, streamed": STREAMED._replace(sampler=EXACT, K=3, longest=6, pseudo=3),
     "streamed": STREAMED,
-    "priors that differ, packed": SPREAD,
-    "priors that differ, dense": SPREAD._replace(dense=True),
-    "priors that differ, full columns": SPREAD._replace(sampler=EXACT),
+    "sparse gammas, balls in several turns": BALLS,
+    "sparse gammas, words that enter": ENTERING,
+    "sparse gammas, several ranges of words": WIDE,
+    "sparse gammas, more topics": BALLS._replace(lengths=(9, 1), K=310, beta=0.7, n_words=5),
+    **{
+        f"priors that differ, {sampler}{', dense' * dense}{', fractions' * fractions}": (
+            SPREAD._replace(sampler=sampler, dense=dense, fractions=fractions)
+        )
+        for sampler in samplers_on("gpu")
+        for dense, fractions in ((False, False), (True, False), (True, True), (False, True))
+        if not (dense and sampler == EXACT)
+    },
+    "weights of topics that are drawn": Case(
+        lengths=(3, 0, 5), n_words=4, alpha=0.8, K=5, hdp=True, dense=True
+    ),
+    "fractions only": Case(
+        matrix=((2, 0, 0), (1, 1, 0)), beta=0.001, fractions=True, plans=(Plan(),) * 8
+    ),
     **{
         f"{name}, {sampler}{', dense' if dense else ''}": case._replace(
             sampler=sampler, dense=dense
@@ -105,7 +137,7 @@ CASES = {
         for name, case in CORNERS.items()
         for sampler in samplers_on("gpu")
         for dense in (False, True)
-        if not (dense and sampler == EXACT)
+        if not dense or sampler == "polya-urn"
     },
     # Tokens begin with different topics, so that stretches are full from the first that enters.
     **{

@@ -19,12 +19,14 @@ from polyaurn import TopicModel
 from polyaurn.backends import variates as on_cpu
 from polyaurn.backends.cpu import layout as cpu_layout
 from polyaurn.backends.cpu.columns import from_prior as search_prior
-from polyaurn.backends.gpu import buckets, columns, layout, sizes, steps, z_short
+from polyaurn.backends.gpu import buckets, columns, layout, phi_steps, sizes, steps, z_short
 from polyaurn.backends.gpu import variates as on_gpu
 from polyaurn.backends.gpu.toolkit import cuda
 from polyaurn.backends.registry import load_steps
+from polyaurn.backends.tables import ball_sizes, logs
 from polyaurn.base.rng import Purpose, key
 from polyaurn.base.threads import Workers
+from polyaurn.chain.hdp import HDP, first_top
 from polyaurn.chain.loop import sweep
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import WHOLE, State, on_host, to_host
@@ -83,19 +85,20 @@ def compare_chain(case) -> str:
             assert math.isclose(cpu[-1], gpu[-1], rel_tol=1e-12), case
     assert watched.resumed == case.resumed, case
     assert not case.made_even or watched.made_even, case
+    assert not (case.no_empty and watched.empty), case
     return "the same bytes"
 
 
 class _Watched:
-    """What happened to lists of topics."""
+    """What happened to lists of topics, and whether a topic came out empty."""
 
-    resumed = made_even = False
+    resumed = made_even = empty = False
 
 
 @contextmanager
 def _shaped(case):
-    """Have kernels launched in a case's shape; yield what happens to lists."""
-    watched, store_list = _Watched(), z_short.store_list
+    """Have kernels launched in a case's shape; yield what happens."""
+    watched, store_list, from_host = _Watched(), z_short.store_list, phi_steps._from_host
 
     def shape_for(n_listed, longest, log_lanes, n_topics, dense):
         watched.resumed |= n_listed == sizes.LONGEST
@@ -112,9 +115,14 @@ def _shaped(case):
         thread.stores = True
         return store_list(*arguments)
 
+    def seen(*arguments):
+        watched.empty = True
+        return from_host(*arguments)
+
     with ExitStack() as stack:
         for module, changes in (
-            (cpu_layout, {"LEAST_SHARED": 0}),  # documents may join one after another
+            # documents may join one after another, and there are several ranges of words
+            (cpu_layout, {"LEAST_SHARED": 0, "LEAST_WORK": 64}),
             (layout, {"DENSE_TOPICS": case.K if case.dense else 0, "_RESERVE": 0,
                       "_LEAST_CHUNK": 4}),
             (layout.Layout, {"_model_bytes": lambda self, full: 0}),
@@ -122,6 +130,7 @@ def _shaped(case):
                        "lanes_for": lambda longest, n_topics: case.log_lanes}),
             (steps, {"shape_for": shape_for}),
             (z_short, {"store_list": counted}),
+            (phi_steps, {"_from_host": seen}),
         ):  # fmt: skip
             stack.enter_context(mock.patch.multiple(module, **changes))
         memory = {"POLYAURN_GPU_MEMORY": str(case.memory or 1 << 30)}
@@ -131,14 +140,15 @@ def _shaped(case):
 
 def _run(device, case, corpus):
     """Yield what must be the same after each sweep, and the log posterior."""
-    made, share = load_steps(case.sampler, device)(corpus, case.K), case.plans[0].share
+    rules = HDP(start_topics=2) if case.hdp else None
+    made = load_steps(case.sampler, device)(corpus, case.K, hdp=rules)
+    share = case.plans[0].share
     layout = made.layout
     assert getattr(layout, "streams", False) == (device == "gpu" and case.memory > 0)
-    pseudo = np.zeros((case.K, corpus.n_words))
-    pseudo[1, 0] = case.pseudo
-    priors = make_priors(
-        case.alpha, case.beta, case.K, corpus.n_words, pseudo=pseudo if case.pseudo else None
-    )
+    priors = make_priors(case.alpha, case.beta, case.K, corpus.n_words, pseudo=case.pseudo_counts())
+    if case.hdp:
+        alpha, top = first_top(case.alpha, 1.0, case.K, 2)
+        priors = priors._replace(alpha=alpha, top=top)
     blocks = None if share == WHOLE else np.flatnonzero(layout.share <= share)
     if case.topics == "random":
         z = made.start(1, blocks)
@@ -151,7 +161,8 @@ def _run(device, case, corpus):
         here = on_host(state)
         if device == "gpu" and not layout.streams and b"all" in layout.listed:
             _check_lists(layout.chunks[0], corpus, here.z)
-        arrays = (here.z, here.counts.number, here.counts.topic, *_columns(to_host(draw.phi)))
+        arrays = (here.z, here.counts.number, here.counts.topic, *_columns(to_host(draw.phi)),
+                  here.priors.alpha)  # fmt: skip
         yield *(array.tobytes() for array in arrays), draw.work, score
 
 
@@ -242,9 +253,9 @@ def compare_new_documents() -> str:
     """Compare mixtures and left-to-right scores."""
     rng = np.random.default_rng(2)
     n_tokens = 0
-    for K, V, lengths in ((3, 5, [0, 1, 3, 12]), (70, 4, [3, 0, 7])):
+    for K, V, lengths, alpha in ((3, 5, [0, 1, 3, 12], 1e-5), (70, 4, [3, 0, 7], 1.0)):
         n = sp.csr_matrix(rng.poisson(0.8, (K, V)).astype(np.int32))
-        priors = make_priors(rng.random(K) / K + 0.01, rng.random(V) + 0.05, K, V)
+        priors = make_priors((rng.random(K) / K + 0.01) * alpha, rng.random(V) + 0.05, K, V)
         none = sp.csr_matrix((0, K), dtype=np.int32)
         vocab = tuple(f"w{v}" for v in range(V))
         model = TopicModel(n, none, np.empty(0, np.uint16), vocab, (), priors)
@@ -253,7 +264,7 @@ def compare_new_documents() -> str:
         known = freeze(np.cumsum([0, *lengths]), word, nothing, [""] * len(lengths))
         found = [
             (
-                mean_counts(model, known, burn_in=1, kept=2, workers=ONE, device=device),
+                mean_counts(model, known, burn_in=2, kept=2, workers=ONE, device=device),
                 score_documents(model, known, 2, 0, ONE, device),
             )
             for device in ("cpu", "gpu")
@@ -273,7 +284,13 @@ def draw_variates(rate, i, a, b, of):
     names = ("rounded_gaussian", "poisson_rate", "poisson_positive")
     counts = [getattr(of, name)(rate, r) for name in names]
     shapes = of.log_of(rate), of.exp_of(-rate), of.normal(of.open_unit(r))
-    return (*counts, *shapes, of.normal(of.unit(r) * 1e-12), of.log_gamma_draw(rate, a, b, i))
+    balls = ball_sizes(0.05)
+    gammas = [of.gamma_mass(n, a, b, i, logs()) for n in (rate, np.ceil(rate))]
+    return (
+        *counts, *shapes, of.normal(of.unit(r) * 1e-12), of.log_gamma_draw(rate, a, b, i),
+        *gammas, of.exponential(r, logs()), of.exponential_below(rate, r),
+        of.ball_size(r, balls.scale, balls.quantile),
+    )  # fmt: skip
 
 
 def compare_variates(of=on_gpu) -> str:
@@ -286,7 +303,7 @@ def compare_variates(of=on_gpu) -> str:
 
     rate = np.repeat(10.0 ** np.linspace(-6, 3, 32), 2)
     a, b = key(1, 0, Purpose.CELL)
-    out = np.empty((len(rate), 8))
+    out = np.empty((len(rate), 13))
     kernel[2, 32](rate, a, b, out)
     expected = [draw_variates(x, i, a, b, on_cpu) for i, x in enumerate(rate)]
     assert out.tobytes() == np.array(expected, np.float64).tobytes()

@@ -4,15 +4,19 @@ Topics are changed in place, states are void once the next sweep has begun to ch
 nothing is copied unless somebody asks. It can be made to fail.
 """
 
+import json
 import signal
 from functools import partial
 
 import numpy as np
 
+from polyaurn import LDA
 from polyaurn.backends.gpu.failures import failures_named, guarded
 from polyaurn.backends.registry import load_steps
 from polyaurn.base.errors import InputError
 from polyaurn.chain.steps import LDASteps
+from polyaurn.files.names import CONFIG, TIMINGS
+from polyaurn.model.folder import TIMED
 
 
 def error_of(module, name, base=Exception):
@@ -83,11 +87,17 @@ class FakeGPU:
     def __init__(self):
         self.faults, self.copies, self.armed = {}, [], True
         self.loss, self.lost = (None, None), False  # where it fails for good, with which error
+        self.free = None  # bytes of its memory; None where it no longer answers
 
     def load(self, sampler, backend="cpu"):
         """Stand in for `polyaurn.backends.registry.load_steps`."""
         made = load_steps(sampler)
         return made if backend == "cpu" else partial(FakeSteps, self, made)
+
+    def unused_bytes(self):
+        if self.free is None:
+            raise RUNTIME("the device has gone")
+        return self.free
 
     def meet(self, step, sweep):
         """Fail where this was planned, and from then on where the device is lost."""
@@ -173,4 +183,34 @@ def installed(monkeypatch):
     monkeypatch.setattr("polyaurn.training.sweeps.load_steps", fake.load)
     monkeypatch.setattr("polyaurn.backends.gpu.backend.GPU.missing", lambda self: None)
     monkeypatch.setattr("polyaurn.backends.gpu.toolkit.device_name", lambda: "a fake")
+    monkeypatch.setattr("polyaurn.backends.gpu.toolkit.unused_bytes", fake.unused_bytes)
     return fake
+
+
+# Runs on it
+
+
+def lda(device="cpu", folder=None, **options):
+    given = {"n_components": 4, "max_iter": 20, "evaluate_every": 3, "random_state": 7}
+    given |= {"sampler": "polya-urn"} | options  # "auto" takes another one on the CPU
+    return LDA(**given, device=device, checkpoint=folder, verbose=False, n_jobs=1)
+
+
+def summary(model):
+    """Return all that a run gives, but for how long it took."""
+    trace = [{k: v for k, v in record.items() if k not in TIMED} for record in model.trace]
+    counts = model.topic_word_counts
+    arrays = model.assignments, counts.data, counts.indices, *model.priors[:2]
+    return [a.tobytes() for a in arrays], trace, json.dumps(model.parameters)
+
+
+def stop_at(sweep):
+    return lambda state, info: info.sweep == sweep
+
+
+def train(run, texts, *options):
+    return run("train", texts, "-k", 2, "--sweeps", 12, "-t", 1, "--sampler", "polya-urn", *options)
+
+
+def contents(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.name not in (TIMINGS, CONFIG)}

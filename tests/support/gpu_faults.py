@@ -7,7 +7,7 @@ from unittest import mock
 from polyaurn.backends.gpu import phi_steps, steps
 from polyaurn.chain.schedule import Plan
 from support.faults import plant
-from support.gpu_cases import Case
+from support.gpu_cases import BALLS, ENTERING, SPARSE, WIDE, Case
 
 SHORT = Case(lengths=(12, 9, 1), K=30, alpha=0.5, beta=0.1, topics="one", spare=0, resumed=True)
 LONG = Case(lengths=(40,), K=40, beta=0.5, longest=0)
@@ -64,12 +64,41 @@ FAULTS = {
     ),
     "no balls of the prior": Fault("phi", (("while j < balls:", "while j < int64(0):"),), FULL),
     "counts off by one": Fault(
-        "phi", (("poisson_count(\n                        number,", "poisson_count("
-        "\n                        number + uint32(1),"),), EMPTY
+        "phi", (("poisson_count(\n                        whole,", "poisson_count("
+        "\n                        whole + int64(1),"),), EMPTY
     ),
     "draws of 16 bits": Fault(
         "phi", (("scratch[row + k] = uint32(drawn)", "scratch[row + k] = uint32(uint16(drawn))"),),
         Case(K=3, pseudo=150_003),
+    ),
+    "fractions of counts forgotten": Fault(
+        "phi", (("if part > 0:", "if part > 9:"),), EMPTY._replace(fractions=True)
+    ),
+    "fractions of counts rounded up": Fault(
+        "phi_sparse", (("gamma_mass(number,", "gamma_mass(int64(number) + int64(1),"),),
+        SHORT._replace(sampler=SPARSE, fractions=True, plans=(Plan(),)),
+    ),
+    "prior of full cells forgotten": Fault(
+        "phi_sparse", (("plus(float64(number), beta_v)", "plus(float64(number), 1.0)"),),
+        BALLS._replace(beta=2.0),
+    ),
+    "only the first ball of a topic": Fault(
+        "phi_sparse", (("joins = leads and", "joins = False and"),), BALLS
+    ),
+    "balls drawn twice": Fault(
+        "phi_sparse", (("ball += int64(64)", "ball += int64(0)"),), BALLS
+    ),
+    "last ball of a word lost": Fault(
+        "phi_sparse", (("cuda.ffs(int32(beyond))) - int32(1)", "cuda.ffs(int32(beyond))) - "
+        "int32(2)"),), BALLS
+    ),
+    "no ball for a word that enters": Fault(
+        "phi_sparse", (("certain == uint32(0) and", "False and"),),
+        ENTERING,
+    ),
+    "a word left out of the totals": Fault(
+        "phi_sparse", (("for j in range(32):\n            entry", "for j in range(31):\n"
+        "            entry"),), WIDE
     ),
     "first topics of another address": Fault(
         "tokens", (("bits(a, b, base + i), K", "bits(b, a, base + i), K"),), LONG
@@ -90,6 +119,7 @@ def planted(name):
         "z_short": (steps, "z_short", getattr(broken, "z_short", None)),
         "z_long": (steps, "z_long", getattr(broken, "z_long", None)),
         "phi": (phi_steps, "phi_kernels", broken),
+        "phi_sparse": (phi_steps, "sparse_kernels", broken),
         "tokens": (steps, "tokens", broken),
     }[fault.module]
     with mock.patch.object(holder, attribute, value):

@@ -4,7 +4,7 @@ from unittest import mock
 
 from numba import types as t
 
-from polyaurn.backends.gpu import buckets, fold_in, phi, tokens
+from polyaurn.backends.gpu import buckets, fold_in, phi, phi_sparse, tokens
 from polyaurn.backends.gpu import log_posterior as score
 from polyaurn.backends.gpu.sizes import DENSE_AT_ONCE, PACKED_AT_ONCE
 from polyaurn.backends.gpu.z_long import z_long
@@ -15,8 +15,11 @@ I32, I64, F64 = (t.Array(x, 1, "C") for x in (t.int32, t.int64, t.float64))
 KEY = (t.uint64, t.uint64)
 AT_ONCE = {True: DENSE_AT_ONCE, False: PACKED_AT_ONCE}
 COLUMNS = (U32, U64, U32, t.int32)  # guide, prior, n, K
-URN = (U32, t.int32, t.int32, F64, I64, U32, U8, U32, I64, U64, I64, U16, U32, U64, t.int32,
-       *KEY * 4)  # fmt: skip
+URN = (t.int32, t.int32, F64, I64, U32, U8, U32, I64, U64, I64, U16, U32, U64, t.int32,
+       *KEY * 5)  # fmt: skip
+SPARSE = (t.int32, t.int32, F64, I64, t.float64, t.float64, F64, F64, F64, I64, I64, U16, F64, U64,
+          t.int32, *KEY * 2)  # fmt: skip
+GAMMAS = (t.int32, t.int32, F64, F64, *KEY)
 SHORT = (U32, t.int64, I64, I32, U16, U32, U16, t.int64, U64, U64, U32, *COLUMNS, t.int32, t.int32,
          *KEY * 2, U32, U32, U64, t.int32)  # fmt: skip
 LONG = (U32, t.int64, I64, I32, U16, U32, t.int64, U64, U32, U32, U64, U16, U32, t.int32,
@@ -40,13 +43,26 @@ KERNELS = {
         (U32, t.int64, I64, I32, U16, t.int64, U64, *COLUMNS, *KEY),
     ),
     "list_topics": (tokens.list_topics, (U32, t.int64, I64, U16, U32, U16, t.int32)),
-    "urn_counts": (phi.urn(False), URN),
-    "urn_writes": (phi.urn(True), URN),
-    "gammas": (phi.gammas, (U32, t.int32, t.int32, F64, F64, *KEY)),
+    **{
+        f"{name}_{kind}": (kernel, (n, *types))
+        for kind, n in (("whole", U32), ("fractions", F64))  # counts, with pseudo-counts
+        for name, kernel, types in (
+            ("urn_counts", phi.urn(False), URN),
+            ("urn_writes", phi.urn(True), URN),
+            ("gammas", phi.gammas, GAMMAS),
+            ("sparse_counts", phi_sparse.columns(False), SPARSE),
+            ("sparse_writes", phi_sparse.columns(True), SPARSE),
+        )
+    },
+    "sum_columns": (
+        phi_sparse.sum_columns,
+        (U64, F64, I64, t.int32, t.int32, t.int32, F64),
+    ),
     "sum_ranges": (phi.sum_ranges, (F64, I64, t.int32, t.int32, F64)),
     "finish_dense": (phi.finish(True), finishing(U32)),
     "finish_packed": (phi.finish(False), finishing(U32)),
     "finish_full": (phi.finish(True), finishing(F64)),
+    "finish_sparse": (phi.finish(False), finishing(F64)),
     "score_lists": (
         score.score_lists,
         (U32, t.int64, I64, U32, U16, F64, t.float64, F64),
@@ -60,7 +76,10 @@ KERNELS = {
     "z_long_packed": (z_long(False), LONG),
     "fold_documents": (
         fold_in.fold_documents,
-        (*DOCUMENTS, *[t.int64] * 3, *FIXED_TOPICS, *KEY, *ROWS, I64, U64, I64, I64, U16, I64),
+        (
+            *(*DOCUMENTS, t.int64, t.int64, F64, t.int64, *FIXED_TOPICS, *KEY, *ROWS),
+            *(I64, U64, I64, I64, U16, I64),
+        ),
     ),
     "score_left_to_right": (
         fold_in.score_left_to_right,

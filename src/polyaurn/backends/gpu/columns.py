@@ -1,6 +1,6 @@
 """How kernels read Phi: weights by topic, and the prior's part of a word.
 
-Of each word, a record of four 64-bit numbers says where its column begins and how long it is, the
+For each word, a record of four 64-bit numbers says where its column begins and how long it is, the
 total of its prior part, sigma_a, and how places of the guide go with the total. The guide says for
 each of as many equal parts of the total as the column is long where the walk along the running sums
 begins, so that the walk takes a step or two whatever the length. The number that says it has the

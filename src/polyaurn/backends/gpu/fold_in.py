@@ -1,4 +1,4 @@
-"""New documents against topics that stay as they are, on the GPU: a warp for each.
+"""New documents given fixed topics, on the GPU: a warp for each.
 
 The kernels do what `polyaurn.backends.cpu.fold_in` does: the same draws at the same
 addresses, and the same sums in the same order, one addend after another, each product and sum
@@ -61,8 +61,8 @@ def add_in_turn(total, x, many):
 
 
 @device_function
-def weigh(v, M, K, first, topic, weight, beta, alpha, prior, m, running, row):
-    """Sum a token's weights; the part of the word's topics is left in `running`."""
+def weigh(v, M, K, first, topic, weight, beta, alpha, prior, c, m, running, row):
+    """Sum a token's weights at c alpha; the part of the word's topics is left in `running`."""
     lane = int64(cuda.threadIdx.x & 31)
     Q = 0.0
     start = first[uint64(v)]
@@ -74,17 +74,18 @@ def weigh(v, M, K, first, topic, weight, beta, alpha, prior, m, running, row):
         if j < length:
             k = int64(topic[uint64(start + j)])
             x = times(
-                weight[uint64(start + j)], plus(alpha[uint64(k)], float64(m[uint64(row + k)]))
+                weight[uint64(start + j)],
+                plus(times(c, alpha[uint64(k)]), float64(m[uint64(row + k)])),
             )
         Q, until = add_in_turn(Q, x, int32(min(length - low, int64(32))))
         if j < length:
             running[uint64(row + j)] = until
         low += int64(32)
-    return Q, plus(Q, times(beta[uint64(v)], plus(M, prior[uint64(K - 1)])))
+    return Q, plus(Q, times(beta[uint64(v)], plus(M, times(c, prior[uint64(K - 1)]))))
 
 
 @device_function
-def choose(v, u, Q, M, K_d, K, first, topic, share, beta, prior, m, topics, running, row):
+def choose(v, u, Q, M, K_d, K, first, topic, share, beta, prior, c, m, topics, running, row):
     """Return the topic at which the sum of weights passes u."""
     lane = int64(cuda.threadIdx.x & 31)
     if u < Q:
@@ -117,7 +118,7 @@ def choose(v, u, Q, M, K_d, K, first, topic, share, beta, prior, m, topics, runn
         if passed != uint32(0):
             place = low - int64(33) + int64(cuda.ffs(int32(passed)))
         return int64(topics[uint64(row + place)])
-    u = plus(u, -M)
+    u = cuda.libdevice.ddiv_rn(plus(u, -M), c)
     low, high = int64(0), int64(K)
     while low < high:
         middle = (low + high) >> int64(1)
@@ -173,15 +174,16 @@ def clear(K_d, m, topics, row):
 
 @kernel
 def fold_documents(
-    order, n_documents, doc_ptr, word, z, burn_in, kept, K,
+    order, n_documents, doc_ptr, word, z, burn_in, kept, raised, K,
     first, topic, weight, share, beta, alpha, prior, key_a, key_b,
     m, topics, where, running, total, queue, begins, lengths, found, sums,
 ):  # fmt: skip
     """Sample topics of documents; write sums of counts over the last `kept` sweeps.
 
-    Topics of document d and their sums go to found and sums, from begins[d] on, lengths[d] of them
-    in increasing order of topic. m and total hold zeros, before and after. The queue has two
-    numbers: documents that were taken, places of found that were.
+    Sweep s of the burn-in draws at raised[s] alpha. Topics of document d and their sums go to found
+    and sums, from begins[d] on, lengths[d] of them in increasing order of topic. m and total hold
+    zeros, before and after. The queue has two numbers: documents that were taken, places of found
+    that were.
     """
     lane = int64(cuda.threadIdx.x & 31)
     row = (int64(cuda.grid(1)) >> int64(5)) * int64(K)
@@ -192,15 +194,35 @@ def fold_documents(
         a = uint64(key_a ^ hash_words(word, begin, end))
         M, K_d, index = 0.0, int64(0), uint64(0)
         for sweep in range(burn_in + kept):  # the first one brings the tokens in
+            c = 1.0
+            if sweep < burn_in:
+                c = raised[sweep]
             for i in range(begin, end):
                 v = int64(word[i])
                 if sweep > 0:
                     M, K_d = leave(int64(z[i]), M, K_d, share, m, topics, where, row)
-                Q, all_ = weigh(v, M, K, first, topic, weight, beta, alpha, prior, m, running, row)
+                Q, all_ = weigh(
+                    v, M, K, first, topic, weight, beta, alpha, prior, c, m, running, row
+                )
                 u = times(unit(bits(a, key_b, index)), all_)
                 index = uint64(index + uint64(1))
                 k = choose(
-                    v, u, Q, M, K_d, K, first, topic, share, beta, prior, m, topics, running, row
+                    v,
+                    u,
+                    Q,
+                    M,
+                    K_d,
+                    K,
+                    first,
+                    topic,
+                    share,
+                    beta,
+                    prior,
+                    c,
+                    m,
+                    topics,
+                    running,
+                    row,
                 )
                 if lane == int64(0):
                     z[i] = uint16(k)
@@ -279,11 +301,28 @@ def score_left_to_right(
                 v = int64(word[begin + j])
                 if j < i:
                     M, K_d = leave(int64(z[mine + j]), M, K_d, share, m, topics, where, row)
-                Q, all_ = weigh(v, M, K, first, topic, weight, beta, alpha, prior, m, running, row)
+                Q, all_ = weigh(
+                    v, M, K, first, topic, weight, beta, alpha, prior, 1.0, m, running, row
+                )
                 u = times(unit(bits(a, key_b, index)), all_)
                 index = uint64(index + uint64(1))
                 k = choose(
-                    v, u, Q, M, K_d, K, first, topic, share, beta, prior, m, topics, running, row
+                    v,
+                    u,
+                    Q,
+                    M,
+                    K_d,
+                    K,
+                    first,
+                    topic,
+                    share,
+                    beta,
+                    prior,
+                    1.0,
+                    m,
+                    topics,
+                    running,
+                    row,
                 )
                 if lane == int64(0):
                     z[mine + j] = uint16(k)

@@ -46,18 +46,19 @@ class Chunk:
 class Layout:
     """What the steps of a sweep read; `polyaurn.backends.gpu.steps` makes one."""
 
-    def __init__(self, corpus: Corpus, n_topics: int, full_columns: bool) -> None:
+    def __init__(self, corpus: Corpus, n_topics: int, full_columns: bool, mass_bytes: int) -> None:
         self.n_words, self.n_topics = corpus.n_words, n_topics
         self.doc_ptr, self.word = corpus.doc_ptr, corpus.word
         self.documents, self.blocks, self.share = cut_documents(corpus, n_topics)
         self.dense = full_columns or n_topics <= DENSE_TOPICS
         self.width = n_topics if self.dense else -(-n_topics // 32)
+        self.mass_bytes = mass_bytes
         self.version = 0  # of z and n, which are changed in place
         self.phi_version = 0
         self.n: Any = None
         self.listed: set[bytes] = set()  # visits whose documents have lists
         self.most_listed: dict[tuple[int, bytes], list[int]] = {}  # of topics, by bucket
-        self._room: dict[str, Any] = {}
+        self._buffers: dict[str, Any] = {}
         self.constants: dict[str, Any] = {}
         spare = toolkit.free_bytes() - _RESERVE - self._model_bytes(full_columns)
         self.streams = corpus.n_tokens * TOKEN_BYTES > spare
@@ -103,11 +104,12 @@ class Layout:
                 f"topics and {V:,} words; use device='cpu', sampler='polya-urn', or fewer topics."
             )
         nonzeros = V * K if full_columns else min(V * K, N + V * min(K, 64))
-        mass = 8 if full_columns else 4
-        size = 4 * V * K + nonzeros * (mass + 14) + 40 * V
+        size = 4 * V * K + nonzeros * (self.mass_bytes + 14) + 40 * V
         size += 4 * V * K if self.dense else 4 * nonzeros + 8 * V * self.width
         size += size // 20  # buffers are made a little larger than needed
-        size += _DOCUMENT_BYTES * (len(self.doc_ptr) - 1) + min(SCRATCH_BYTES, 4 * V * K)
+        size += _DOCUMENT_BYTES * (len(self.doc_ptr) - 1) + min(
+            SCRATCH_BYTES, self.mass_bytes * V * K
+        )
         if np.diff(self.doc_ptr).max(initial=0) > LONGEST:
             size += LONG_BYTES
         if size > toolkit.free_bytes() - _RESERVE:
@@ -249,15 +251,18 @@ class Layout:
             self.constants[name] = kept = (array, self.put(np.ravel(array)))
         return kept[1]
 
-    def room(self, name: str, size: int, dtype: Any, *, zeros: bool = False) -> Any:
-        """Return an array of the device of at least this size, the same one as last time."""
-        kept = self._room.get(name)
+    def buffer(self, name: str, size: int, dtype: Any, *, zeros: bool = False) -> Any:
+        """Return an array of the device of at least this size, the same one as last time.
+
+        A new one has zeros; with `zeros`, so has one that was used before.
+        """
+        kept = self._buffers.get(name)
         if kept is None or kept[0].size < size:
-            self._room.pop(name, None)
+            self._buffers.pop(name, None)
             kept = None
-            grown = toolkit.array_module().empty(max(1, int(size * 1.05)), dtype)
-            self._room[name] = kept = (grown, toolkit.hand(grown))
-        if zeros:
+            grown = toolkit.array_module().zeros(max(1, int(size * 1.05)), dtype)
+            self._buffers[name] = kept = (grown, toolkit.hand(grown))
+        elif zeros:
             kept[0][:size] = 0
         return kept[1]
 

@@ -113,10 +113,10 @@ def log_posterior(layout: Layout, state: State, priors: Priors) -> float:
 
     def score(chunk: Chunk, stream: Any) -> None:
         order, buckets, n_long = layout.visit(chunk, None)
-        out = layout.room(f"score {chunk.first}", len(chunk.lengths), np.float64, zeros=True)
+        out = layout.buffer(f"score {chunk.first}", len(chunk.lengths), np.float64, zeros=True)
         toolkit.synchronise()
         for low, high in long_batches(n_long, K):
-            counts = layout.room("long", (high - low) * K, np.uint32, zeros=True)
+            counts = layout.buffer("long", (high - low) * K, np.uint32, zeros=True)
             toolkit.synchronise()
             score_long[-(-(high - low) // WARPS), BLOCK, stream](
                 order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.z, counts, alpha,
@@ -133,7 +133,7 @@ def log_posterior(layout: Layout, state: State, priors: Priors) -> float:
         parts.append(float(xp.asarray(out)[: len(chunk.lengths)].sum()))
 
     layout.over_chunks(score, changes_z=False)
-    words = layout.room("score words", V, np.float64)
+    words = layout.buffer("score words", V, np.float64)
     score_words[-(-V // WARPS), BLOCK](layout.n, np.int32(V), np.int32(K), beta, words)
     sizes = toolkit.to_host(xp.asarray(layout.n)[: V * K].reshape(V, K).sum(axis=0, dtype=np.int64))
     sums = float(priors.beta.sum()) + pseudo_sizes(priors)

@@ -6,15 +6,15 @@ import numpy as np
 
 from polyaurn.backends.cpu.fold_in import average_documents
 from polyaurn.backends.cpu.new_documents import document_ranges
-from polyaurn.backends.documents import OnDone, Part, Topics
+from polyaurn.backends.documents import OnDone, Part, Topics, raised_alpha
 from polyaurn.backends.gpu import fold_in, toolkit
 from polyaurn.base.arrays import F64, I32, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Key
 from polyaurn.base.threads import Workers
 
-_WARPS_A_BLOCK = 4
-_BLOCK = 32 * _WARPS_A_BLOCK  # threads
+_WARPS_PER_BLOCK = 4
+_BLOCK = 32 * _WARPS_PER_BLOCK  # threads
 _MOST_WARPS = 8_192
 _RESERVE = 1 << 28  # bytes left to the driver and to kernels
 _BATCH_BYTES = 1 << 30  # a larger one is not faster, and takes as much of the computer's memory
@@ -30,12 +30,13 @@ def mean_counts(
     workers: Workers,
     on_done: OnDone = None,
 ) -> list[Part]:
-    """Average topics of new documents over sweeps: those left out, and those averaged."""
+    """Return mean counts of new documents; `sweeps` are those left out and those averaged."""
     parts = []
     burn_in, kept = sweeps
     tokens, K = np.diff(doc_ptr), len(topics.alpha)
     most_topics = np.minimum(tokens * kept, K)
     device = _Device(topics, len(tokens), 6 * tokens + 10 * most_topics + 28, (*_STATE, np.int64))
+    raised = _put(raised_alpha(topics.alpha, burn_in))
     for lo, hi in device.batches:
         order, n, ptr, words = device.bring(doc_ptr, word, lo, hi)
         size = int(most_topics[lo:hi].sum())
@@ -44,8 +45,9 @@ def mean_counts(
         found, sums = device.empty(size, np.uint16), device.empty(size, np.int64)
         z = device.empty(len(words), np.uint16)
         fold_in.fold_documents[device.blocks(n), _BLOCK](
-            order, np.int64(n), ptr, words, z, np.int64(burn_in), np.int64(kept), np.int64(K),
-            *device.topics, *address, *device.state, queue, begins, lengths, found, sums,
+            order, np.int64(n), ptr, words, z, np.int64(burn_in), np.int64(kept), raised,
+            np.int64(K), *device.topics, *address, *device.state, queue, begins, lengths, found,
+            sums,
         )  # fmt: skip
         used = int(device.fetch(queue)[1])
         length = device.fetch(lengths)[:n]
@@ -103,7 +105,7 @@ class _Device:
         row = len(topics.alpha) * sum(np.dtype(kind).itemsize for kind in state)
         spare = toolkit.free_bytes() - _RESERVE - model
         self.warps = max(1, int(min(_MOST_WARPS, items, spare // 2 // row)))
-        in_blocks = _WARPS_A_BLOCK * self.blocks(self.warps)
+        in_blocks = _WARPS_PER_BLOCK * self.blocks(self.warps)
         spare = (spare - in_blocks * row) // 2  # a batch is still there when the next one comes
         most = int(sizes.max(initial=0))
         if spare < most:
@@ -118,7 +120,7 @@ class _Device:
 
     def blocks(self, items: int) -> int:
         """Return how many blocks of threads have a warp for each item, or all there are."""
-        return -(-min(self.warps, items) // _WARPS_A_BLOCK)
+        return -(-min(self.warps, items) // _WARPS_PER_BLOCK)
 
     @staticmethod
     def bring(doc_ptr: I64, word: I32, lo: int, hi: int) -> tuple[Any, int, Any, Any]:

@@ -3,6 +3,8 @@
 The urn is drawn twice: once to count what each column will hold and to sum over words, once to
 write it where the running sum of those numbers says. Draws have addresses, so that both times are
 the same. A row of K counts in global memory is the warp's scratch.
+
+Counts are whole, or floats where pseudo-counts are fractions: kernels are compiled for both.
 """
 
 from functools import cache
@@ -20,6 +22,7 @@ from polyaurn.backends.gpu.variates import (
     bits,
     exp_of,
     log_gamma_draw,
+    over,
     plus,
     poisson_count,
     poisson_positive,
@@ -34,32 +37,57 @@ from polyaurn.backends.gpu.warp import (
     sum_of_warp,
     votes,
 )
+from polyaurn.chain.state import PARTS
 
 
 @device_function
-def _redraw_column(v, lane, K, n, beta, n_v, row, scratch, a, b):
+def _in_parts(number):
+    """Return a count in the parts of a token that fractions are rounded to."""
+    return int64(times(float64(number), float64(PARTS)))
+
+
+@device_function
+def write_cells(v, k, lane, drawn, here, at, topic, mass, rows, width):
+    """Write up to 32 cells of a column, from a place on, and which topics they are."""
+    if uint32(here >> uint32(lane)) & uint32(1):
+        rank = int64(cuda.popc(uint32(here & before(lane))))
+        topic[at + rank] = uint16(k)
+        mass[at + rank] = drawn
+    if width > 0 and lane == int32(0):
+        entry = uint64(here) | (uint64(at) << uint64(32))
+        rows[v * int64(width) + (k >> int64(5))] = entry
+
+
+@device_function
+def _redraw_column(v, lane, K, n, beta, row, scratch, a, b):
     """Draw a column that came out empty again, conditioned on not being empty."""
-    rate = float64(n_v) + times(beta[v], float64(K))
+    parts = int64(0)
+    k = int64(lane)
+    while k < int64(K):
+        parts += _in_parts(n[v * int64(K) + k])
+        k += int64(32)
+    n_v = times(float64(sum_of_warp(parts)), 1.0 / PARTS)
+    rate = plus(n_v, times(beta[v], float64(K)))
     address = v * int64(4294967296)
     balls = min(poisson_positive(rate, bits(a, b, address)), int64(REDRAW))
     ball = int64(1)
     while ball <= balls:
         u = times(unit(bits(a, b, address + ball)), rate)
         k = int64(0)
-        if u < float64(n_v):
-            goal, passed, low = int64(u), int64(0), int64(0)
+        if u < n_v:
+            goal, passed, low = _in_parts(u), int64(0), int64(0)
             k = int64(K)
             while low < int64(K) and k == int64(K):  # the topic where the running count passes u
                 j = low + int64(lane)
-                mine = int64(n[v * int64(K) + j]) if j < int64(K) else int64(0)
+                mine = _in_parts(n[v * int64(K) + j]) if j < int64(K) else int64(0)
                 until = passed + int64(running_sum(mine, lane, int32(32)))
-                over = votes(until > goal)
-                if over != uint32(0):
-                    k = low + int64(cuda.ffs(int32(over))) - int64(1)
+                beyond = votes(until > goal)
+                if beyond != uint32(0):
+                    k = low + int64(cuda.ffs(int32(beyond))) - int64(1)
                 passed = int64(cuda.shfl_sync(FULL, until, 31))
                 low += int64(32)
         else:
-            k = min(int64(cuda.libdevice.ddiv_rn(u - float64(n_v), beta[v])), int64(K) - int64(1))
+            k = min(int64(over(plus(u, -n_v), beta[v])), int64(K) - int64(1))
         if lane == int32(0):
             scratch[row + k] = uint32(scratch[row + k] + uint32(1))
         cuda.syncwarp(FULL)
@@ -73,24 +101,28 @@ def urn(writes: bool) -> Any:
     @kernel
     def draw(
         n, n_words, K, beta, word_tokens, cut, other, scratch, length, S, col, topic, mass, rows,
-        width, cell_a, cell_b, balls_a, balls_b, ball_a, ball_b, column_a, column_b,
+        width, cell_a, cell_b, part_a, part_b, balls_a, balls_b, ball_a, ball_b, column_a, column_b,
     ):  # fmt: skip
         lane = int32(cuda.threadIdx.x & 31)
         warp, warps = int64(cuda.grid(1)) >> int64(5), int64(cuda.gridsize(1)) >> int64(5)
         row = warp * int64(K)  # in scratch
         v = warp
         while v < int64(n_words):
-            n_v, total = int64(0), int64(0)
+            total = int64(0)
             k = int64(lane)
             while k < int64(K):
                 number = n[v * int64(K) + k]
+                whole = int64(number)
+                part = number - whole  # of whole numbers 0, which the compiler knows
                 drawn = int64(0)
-                if number != uint32(0):
+                if whole > int64(0):
                     drawn = poisson_count(
-                        number, bits(cell_a, cell_b, v * int64(65536) + k), cut, other
+                        whole, bits(cell_a, cell_b, v * int64(65536) + k), cut, other
                     )
+                if part > 0:
+                    r = bits(part_a, part_b, v * int64(65536) + k)
+                    drawn += poisson_rate(float64(part), r)
                 scratch[row + k] = uint32(drawn)
-                n_v += int64(number)
                 total += drawn
                 k += int64(32)
             balls = poisson_rate(times(beta[v], float64(K)), bits(balls_a, balls_b, v))
@@ -103,8 +135,7 @@ def urn(writes: bool) -> Any:
             total = sum_of_warp(total) + balls
             cuda.syncwarp(FULL)
             if total == int64(0) and word_tokens[v] > int64(0):
-                n_v = sum_of_warp(n_v)
-                _redraw_column(v, lane, K, n, beta, n_v, row, scratch, column_a, column_b)
+                _redraw_column(v, lane, K, n, beta, row, scratch, column_a, column_b)
             at = int64(0)
             first = int64(0)
             if writes:
@@ -117,13 +148,7 @@ def urn(writes: bool) -> Any:
                     drawn = scratch[row + k]
                 here = votes(drawn != uint32(0))
                 if writes:
-                    if drawn != uint32(0):
-                        rank = int64(cuda.popc(uint32(here & before(lane))))
-                        topic[first + at + rank] = uint16(k)
-                        mass[first + at + rank] = drawn
-                    if width > 0 and lane == int32(0):
-                        entry = uint64(here) | (uint64(first + at) << uint64(32))
-                        rows[v * int64(width) + (low >> int64(5))] = entry
+                    write_cells(v, k, lane, drawn, here, first + at, topic, mass, rows, width)
                 elif drawn != uint32(0):
                     cuda.atomic.add(S, k, uint64(drawn))
                 at += int64(cuda.popc(here))

@@ -7,4 +7,5 @@ from polyaurn.backends.gpu.steps import GPUSteps
 class Steps(GPUSteps):
     """Steps of the sampler."""
 
+    mass_bytes = 4
     phi_step = staticmethod(draw_phi_urn)

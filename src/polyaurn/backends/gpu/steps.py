@@ -4,17 +4,18 @@ Topics and counts stay on the device and are changed in place. What the loop see
 stand for them: `numpy.asarray(z)` and `counts.on_host()` copy them while they are current.
 """
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from polyaurn.backends.backend import DrawPhi, MakeSteps
 from polyaurn.backends.cpu.histograms import count_documents
 from polyaurn.backends.cpu.start import uniform_topics
+from polyaurn.backends.draws import AddressedDraws
 from polyaurn.backends.gpu import tokens, toolkit
 from polyaurn.backends.gpu.buckets import BLOCK, EDGES, WARPS, Bucket, long_batches, shape_for
+from polyaurn.backends.gpu.device_arrays import DeviceCounts, DevicePhi, DeviceTopics
 from polyaurn.backends.gpu.failures import guarded
-from polyaurn.backends.gpu.held import DeviceCounts, DevicePhi, DeviceTopics
 from polyaurn.backends.gpu.layout import Chunk, Layout
 from polyaurn.backends.gpu.log_posterior import log_posterior
 from polyaurn.backends.gpu.sizes import LONGEST, WARP
@@ -23,6 +24,7 @@ from polyaurn.backends.gpu.z_short import z_short
 from polyaurn.base.arrays import I64, U16
 from polyaurn.base.rng import Purpose, key
 from polyaurn.base.threads import Workers
+from polyaurn.chain.hdp import HDP, Draws
 from polyaurn.chain.priors import Histogram
 from polyaurn.chain.samplers import MH_STEPS
 from polyaurn.chain.state import Counts, Priors, State, Work
@@ -40,8 +42,9 @@ class GPUSteps(LDASteps):
     Steps that change topics make all earlier states void when they begin.
     """
 
-    phi_step: ClassVar[Callable[..., DevicePhi]]
+    phi_step: ClassVar[DrawPhi[Layout, DeviceCounts, DevicePhi]]
     full_columns = False  # of Phi
+    mass_bytes = 8  # of a cell of Phi while it is drawn
 
     @guarded
     def __init__(
@@ -52,15 +55,18 @@ class GPUSteps(LDASteps):
         *,
         mh_steps: int = MH_STEPS,
         learn_every: int = 0,
+        hdp: HDP | None = None,
     ) -> None:
-        super().__init__(corpus, mh_steps=mh_steps, learn_every=learn_every)
+        super().__init__(corpus, mh_steps=mh_steps, learn_every=learn_every, hdp=hdp)
         self.workers = workers or Workers(1)
-        self.layout = make_layout(corpus, n_topics, full_columns=self.full_columns)
+        self.layout = make_layout(
+            corpus, n_topics, full_columns=self.full_columns, mass_bytes=self.mass_bytes
+        )
 
     @guarded
     def start(self, seed: int, blocks: I64 | None = None) -> DeviceTopics:
         """Draw first topics uniformly; documents of other blocks have none."""
-        return start(self.layout, seed, blocks)
+        return start(self.layout, seed, blocks, self.start_topics)
 
     @guarded
     def count(self, z: Any) -> DeviceCounts:
@@ -80,6 +86,10 @@ class GPUSteps(LDASteps):
     def document_histogram(self, z: U16) -> Histogram:
         """Count documents by topic and number of tokens, on the CPU."""
         return count_documents(self.corpus.doc_ptr, z, self.layout.n_topics, self.workers)
+
+    def draws(self, address: Address) -> Draws:
+        """Return the random variates of a sweep, drawn on the CPU."""
+        return AddressedDraws(*address)
 
     @guarded
     def draw_phi(self, counts: DeviceCounts, priors: Priors, address: Address) -> DevicePhi:
@@ -114,27 +124,33 @@ class GPUSteps(LDASteps):
         return log_posterior(self.layout, state, state.priors)
 
 
-def make_layout(corpus: Corpus, n_topics: int, *, full_columns: bool = False) -> Layout:
+if TYPE_CHECKING:
+    conforms: MakeSteps[DeviceTopics, DeviceCounts, DevicePhi] = GPUSteps
+
+
+def make_layout(corpus: Corpus, n_topics: int, *, full_columns: bool, mass_bytes: int) -> Layout:
     """Bring a corpus to the device."""
-    layout = Layout(corpus, n_topics, full_columns)
+    layout = Layout(corpus, n_topics, full_columns, mass_bytes)
     size = corpus.n_words * n_topics
     layout.n = toolkit.hand(toolkit.array_module().zeros(size, np.uint32))
     return layout
 
 
-def start(layout: Layout, seed: int, blocks: Any = None) -> DeviceTopics:
+def start(
+    layout: Layout, seed: int, blocks: Any = None, n_topics: int | None = None
+) -> DeviceTopics:
     """Draw first topics uniformly; documents of other blocks have none."""
     layout.version += 1
-    if blocks is not None:  # a share of the documents: the CPU's way is simple, and seldom needed
-        layout.take_topics(uniform_topics(layout, seed, blocks))
+    if blocks is not None or n_topics is not None:  # the CPU's way is simple, and seldom needed
+        layout.take_topics(uniform_topics(layout, seed, blocks, n_topics))
         return DeviceTopics(layout)
     layout.forget_lists()
-    chance = key(seed, 0, Purpose.START)
+    keys = key(seed, 0, Purpose.START)
 
     def draw(chunk: Chunk, stream: Any) -> None:
         grid = -(-len(chunk.z) // 256)
         tokens.draw_uniform[grid, 256, stream](
-            chunk.z, np.int64(chunk.begin), np.int32(layout.n_topics), *chance
+            chunk.z, np.int64(chunk.begin), np.int32(layout.n_topics), *keys
         )
 
     layout.over_chunks(draw, changes_z=True)
@@ -162,16 +178,17 @@ def count(layout: Layout, z: Any) -> DeviceCounts:
 
 
 def add_pseudo_counts(layout: Layout, counts: DeviceCounts, new: Counts) -> DeviceCounts:
-    """Return counts with pseudo-counts added."""
+    """Return counts with pseudo-counts added: floats where these are fractions, else whole."""
     xp = toolkit.array_module()
+    kind = np.float64 if new.number.dtype.kind == "f" else np.uint32
     if layout.constants.get("pseudo", (None,))[0] is not new:
         word = np.repeat(np.arange(layout.n_words), new.last - new.first)
         inside = np.concatenate([np.arange(a, b) for a, b in zip(new.first, new.last, strict=True)])
         cells = word * layout.n_topics + new.topic[inside]
-        numbers = new.number[inside].astype(np.uint32)
+        numbers = new.number[inside].astype(kind)
         layout.constants["pseudo"] = (new, (xp.asarray(cells), xp.asarray(numbers)))
     cells, numbers = layout.constants["pseudo"][1]
-    n = xp.array(xp.asarray(counts.n))
+    n = xp.asarray(counts.n).astype(kind)
     n[cells] += numbers
     return DeviceCounts(layout, toolkit.hand(n))
 
@@ -200,20 +217,26 @@ def draw_z(
 ) -> tuple[DeviceTopics, DeviceCounts, Work]:
     """Draw topics given Phi, in place; documents of other blocks keep theirs."""
     xp = toolkit.array_module()
-    work = layout.room("work", WORK, np.uint64, zeros=True)
-    progress = layout.room("progress", layout.most_documents, np.uint32)
-    stopped = layout.room("stopped", layout.most_documents, np.uint32)
+    work = layout.buffer("work", WORK, np.uint64, zeros=True)
+    progress = layout.buffer("progress", layout.most_documents, np.uint32)
+    stopped = layout.buffer("stopped", layout.most_documents, np.uint32)
     keys = (*key(*address, Purpose.Z), *key(*address, Purpose.PRIOR))
     name = b"all" if blocks is None else blocks.tobytes()
     lists_are_there = name in layout.listed and not layout.streams
+    done = 0
     toolkit.synchronise()
 
     def draw(chunk: Chunk, stream: Any) -> None:
+        nonlocal done
         order, buckets, n_long = layout.visit(chunk, blocks)
         sides = [layout.stream(number) for number in range(len(buckets))]
-        toolkit.wait_for(stream)  # the chunk has come; the next one is on its way meanwhile
+        if layout.streams:
+            toolkit.wait_for(stream)  # the chunk has come; the next one is on its way meanwhile
 
         def finish() -> None:
+            if not layout.streams:
+                toolkit.synchronise()
+                return
             for side in (*sides, stream):
                 toolkit.wait_for(side)
 
@@ -221,7 +244,7 @@ def draw_z(
         columns = (phi.guide, phi.prior)
         for low, high in long_batches(n_long, layout.n_topics):
             toolkit.wait_for(stream)  # which has an order of its own
-            counts = layout.room("long", (high - low) * layout.n_topics, np.uint32, zeros=True)
+            counts = layout.buffer("long", (high - low) * layout.n_topics, np.uint32, zeros=True)
             toolkit.wait_for(0)
             z_long(layout.dense)[-(-(high - low) // WARPS), BLOCK, stream](
                 order[low:high], np.int64(high - low), chunk.doc_ptr, chunk.word, chunk.z, counts,
@@ -258,13 +281,14 @@ def draw_z(
             report = toolkit.to_host(xp.asarray(work)[:WORK])
         most = np.maximum(report[FIRST_BUCKET:-1], report[-1])
         layout.most_listed[chunk.first, name] = most.tolist()
-        xp.asarray(work)[1:WORK] = 0
-        toolkit.wait_for(0)  # the next chunk has a stream of its own
+        done = int(report[0])  # in all chunks so far
+        if layout.streams:
+            xp.asarray(work)[1:WORK] = 0
+            toolkit.wait_for(0)  # the next chunk has a stream of its own
 
     layout.over_chunks(draw, changes_z=True)
     layout.listed.add(name)
     layout.version += 1
-    done = int(toolkit.to_host(xp.asarray(work)[:1])[0])
     return DeviceTopics(layout), DeviceCounts(layout), Work(done)
 
 

@@ -73,7 +73,7 @@ def upload(array: Any) -> Any:
 
 
 def to_host(array: Any) -> Any:
-    """Return an array of the device as NumPy's."""
+    """Return an array of the device as a NumPy array."""
     return np.array(array) if SIMULATED else cupy().asnumpy(array)
 
 
@@ -89,6 +89,11 @@ def free_bytes() -> int:
         return int(limit)
     if SIMULATED:
         return 1 << 30
+    return unused_bytes()
+
+
+def unused_bytes() -> int:
+    """Return how much memory nobody uses at this moment, whatever the environment says."""
     free, _ = cupy().cuda.runtime.memGetInfo()
     return int(free) + int(cupy().get_default_memory_pool().free_bytes())
 

@@ -1,4 +1,4 @@
-"""What the device holds until the next step changes it: topics, counts and Phi; and copies."""
+"""Arrays on the device until the next step changes them: topics, counts and Phi; and copies."""
 
 from typing import Any
 
@@ -21,8 +21,8 @@ def check_current(version: int, current: int) -> None:
         )
 
 
-class Held:
-    """Something that the device holds until the next step changes it."""
+class DeviceArrays:
+    """Arrays on the device, valid until the next step changes them."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout, self.version = layout, layout.version
@@ -31,7 +31,7 @@ class Held:
         check_current(self.version, self.layout.version)
 
 
-class DeviceTopics(Held):
+class DeviceTopics(DeviceArrays):
     """Topics of the tokens, on the device."""
 
     dtype = np.dtype(np.uint16)
@@ -40,7 +40,7 @@ class DeviceTopics(Held):
         return len(self.layout.word)
 
     def on_host(self) -> Any:
-        """Return them as an array of NumPy's."""
+        """Return them as a NumPy array."""
         self._check()
         with failures_named():
             return self.layout.give_topics()
@@ -49,7 +49,7 @@ class DeviceTopics(Held):
         return np.asarray(self.on_host(), dtype)
 
 
-class DeviceCounts(Held):
+class DeviceCounts(DeviceArrays):
     """Counts n, on the device, a row of K for each word."""
 
     def __init__(self, layout: Layout, n: Any = None) -> None:
@@ -72,7 +72,10 @@ def sparse_counts(n: Any, layout: Layout) -> Counts:
     length = toolkit.to_host(xp.bincount(cells // K, minlength=V))
     last = np.cumsum(length)
     topic = toolkit.to_host((cells % K).astype(np.uint16))
-    return Counts(last - length, last, topic, toolkit.to_host(n[cells]).astype(np.int32))
+    number = toolkit.to_host(n[cells])
+    if number.dtype.kind != "f":  # with pseudo-counts that are fractions they are floats
+        number = number.astype(np.int32)
+    return Counts(last - length, last, topic, number)
 
 
 class DevicePhi:
