@@ -90,7 +90,7 @@ def test_a_sweep_visits_every_token_once_and_no_two_visits_share_anything(name, 
 
 
 def test_groups_that_share_words_are_seen(small, groups):
-    """The twin: the ranges of words of one block begin a run too early."""
+    """The counterpart with a fault: the ranges of words of one block begin a run too early."""
     made = cut(small)
     first = made.blocks[0]
     early = first._replace(first_run=np.maximum(first.first_run - 1, 0))

@@ -53,9 +53,9 @@ def propose(i, n=30_000):
     """Propose for token i of a document of five, which has the topics 0, 2, 2, 1, 2."""
     z = np.array([9, 9, 0, 2, 2, 1, 2, 9], np.uint16)
     alpha_sums = np.cumsum([0.5, 0.2, 0.3, 1.0])
-    chances = unit(bits(key(3, 0, Purpose.Z), np.arange(n)))
+    draws = unit(bits(key(3, 0, Purpose.Z), np.arange(n)))
     return np.bincount(
-        [proposals.from_document(u, i, 2, 7, z, alpha_sums) for u in chances], minlength=4
+        [proposals.from_document(u, i, 2, 7, z, alpha_sums) for u in draws], minlength=4
     )
 
 
@@ -101,7 +101,7 @@ def test_a_state_is_left_as_it_is(name, small):
 
 
 @pytest.mark.parametrize("name", APPROXIMATE)
-def test_threads_change_an_approximate_sampler_but_chance_does_not(name, medium):
+def test_threads_change_an_approximate_sampler_but_repeating_does_not(name, medium):
     seen = {}
     for n_jobs in (1, 2, 3, 2):
         *_, (state, info) = sweeps(medium, 6, sampler=name, n_jobs=n_jobs, max_iter=5)
@@ -118,7 +118,7 @@ def test_the_textbook_sampler_runs_on_one_thread_and_is_exact_on_any_number(smal
     assert chains[1][-1][1].law == "exact"
 
 
-def test_the_trace_tells_acceptance_where_there_are_proposals(small):
+def test_the_trace_has_acceptance_where_there_are_proposals(small):
     for name, entry in SAMPLERS.items():
         lda = LDA(4, sampler=name, max_iter=4, verbose=False).fit(small)
         rates = [record["acceptance"] for record in lda.trace_]
@@ -163,7 +163,7 @@ def test_proposals_grow_and_refresh_as_the_urn_does(monkeypatch):
 
 def test_tables_of_counts_have_room_for_every_topic_a_sweep_may_bring():
     tokens = np.array([0, 1, 2, 3, 30, 1000])
-    where, size = light._rooms(tokens, 64)
+    where, size = light._tables(tokens, 64)
     assert size.tolist() == [1, 4, 8, 8, 64, 64]
     assert where.tolist() == np.concatenate(([0], np.cumsum(size))).tolist()
 

@@ -174,10 +174,10 @@ def light_bytes(made, corpus, K, **options):
 @pytest.mark.parametrize("mh_steps", [2, 4])
 def test_hashed_tables_hold_what_full_ones_hold(mh_steps, monkeypatch):
     corpus, K, made = of_documents([3, 9, 1, 12] * 10, 40), 64, load_steps("light")
-    _, size = light._rooms(np.bincount(corpus.word), K)
+    _, size = light._tables(np.bincount(corpus.word), K)
     assert (size < K).sum() > 20
     hashed = light_bytes(made, corpus, K, mh_steps=mh_steps)
-    monkeypatch.setattr(light, "_rooms", full_tables)
+    monkeypatch.setattr(light, "_tables", full_tables)
     assert light_bytes(made, corpus, K, mh_steps=mh_steps) == hashed
 
 
@@ -210,17 +210,16 @@ def test_columns_that_find_too_little_space_are_drawn_again_to_the_same_bytes(mo
     corpus = datasets.generate(30, 400, 4, 40.0)
     expected = bytes_after(URN, corpus, 50, beta=0.02)
     tries = []
-    draw = phi_urn._draw_into
+    cells = phi_urn._cells
 
-    def counted(spare, *arguments):
-        found = draw(spare, *arguments)
-        tries.append(found is not None)
-        return found
+    def counted(*arguments):
+        tries.append(arguments[-1])
+        return cells(*arguments)
 
-    monkeypatch.setattr(phi_urn, "_draw_into", counted)
+    monkeypatch.setattr(phi_urn, "_cells", counted)
     monkeypatch.setattr(phi_urn, "SPARE", -1.0)
     assert bytes_after(URN, corpus, 50, beta=0.02) == expected
-    assert tries == [False, True] * 2
+    assert tries == [-1.0, phi_urn.REDRAW] * 2
 
 
 # Pieces in which tokens are looked at

@@ -7,7 +7,7 @@ import pytest
 
 from polyaurn import LDA, sweeps
 from polyaurn.chain.priors import make_priors
-from polyaurn.chain.samplers import SAMPLERS, choose_sampler
+from polyaurn.chain.samplers import LEARNS_ELSEWHERE, SAMPLERS, choose_sampler, unbiased_on
 from polyaurn.chain.schedule import AUTO_OF_0_1, HOTTEST, Plan, make_schedule
 from polyaurn.chain.state import halt_of
 from polyaurn.training.checkpoints import of_this_version
@@ -119,7 +119,27 @@ def test_auto_takes_the_partitioned_sampler_where_work_and_rows_are_few():
 def test_auto_takes_a_sampler_that_does_not_bias_priors_where_they_are_learned(more):
     assert choose_sampler("auto", learns=True, **FEW) == "partitioned"
     assert choose_sampler("auto", learns=True, **FEW | more) == "sparse-dirichlet"
-    assert choose_sampler("auto", learns=True, backend="gpu", **FEW | more) == "polya-urn"
+    assert choose_sampler("auto", learns=True, backend="gpu", **FEW | more) == LEARNS_ELSEWHERE
+
+
+@pytest.mark.parametrize("learns", [False, True])
+@pytest.mark.parametrize(
+    "more",
+    [{"n_tokens": 10**8}, {"n_documents": 20_000_001}, {"warm_start": "grow"},
+     {"phi_refreshes": 2}, {"on_shards": True}, {"backend": "gpu"}],
+)  # fmt: skip
+def test_auto_never_takes_the_urn_to_draw_the_weights_of_topics(more, learns):
+    assert choose_sampler("auto", hdp=True, learns=learns, **FEW) == "partitioned"
+    given = FEW | {"n_topics": 1000} | more
+    assert choose_sampler("auto", hdp=True, learns=learns, **given) == "sparse-dirichlet"
+    assert choose_sampler("polya-urn", hdp=True, learns=learns, **given) == "polya-urn"
+
+
+def test_urns_are_the_samplers_that_draw_phi_and_only_tend_to_the_posterior():
+    for name, facts in SAMPLERS.items():
+        assert facts.is_urn == (facts.draws_phi and facts.law == "asymptotic"), name
+    assert unbiased_on("cpu") == "partitioned"
+    assert unbiased_on("gpu") == "sparse-dirichlet"
 
 
 def test_auto_takes_the_urn_for_what_only_it_can_do():

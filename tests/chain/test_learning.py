@@ -71,10 +71,10 @@ def test_the_priors_that_drew_the_data_are_found(drawn):
     alpha = learn_alpha(count_documents(corpus.doc_ptr, z, 4, ONE), np.full(4, 1.0))
     assert np.abs(np.log(alpha / ALPHA)).max() < 0.15  # 5 standard errors of 1,500 documents
     beta = learn_beta(counts, make_priors(1.0, 0.01, 4, corpus.n_words))
-    assert abs(np.log(beta / 0.3)) < 0.6  # four topics of 60 words tell less
+    assert abs(np.log(beta / 0.3)) < 0.6  # four topics of 60 words say less
     rolled = count_documents(corpus.doc_ptr, np.roll(z, 20), 4, ONE)
     other = learn_alpha(rolled, np.full(4, 1.0))
-    assert np.abs(np.log(other / ALPHA)).max() > 0.3, "topics of other documents are told apart"
+    assert np.abs(np.log(other / ALPHA)).max() > 0.3, "topics of other documents are distinguished"
 
 
 def test_learned_priors_are_a_maximum(drawn):
@@ -95,7 +95,7 @@ def test_learned_priors_are_a_maximum(drawn):
     assert np.allclose(again.alpha, best.alpha, rtol=1e-3)
 
 
-def test_a_chain_learns_and_the_trace_tells(tmp_path):
+def test_a_chain_learns_and_the_trace_shows_it(tmp_path):
     corpus = datasets.generate(300, 100, 4, 40.0)
     lda = LDA(6, max_iter=40, learn_priors_every=10, verbose=False).fit(corpus)
     sums = [record["alpha_sum"] for record in lda.trace_]
@@ -114,7 +114,7 @@ def test_a_chain_learns_and_the_trace_tells(tmp_path):
     assert [record["alpha_sum"] for record in kept.trace_] == [pytest.approx(0.6)] * 40
 
 
-def test_going_on_keeps_what_was_learned(small):
+def test_continuing_keeps_what_was_learned(small):
     options = {"learn_priors_every": 2, "warm_start": "random"}
     whole = [state for state, _ in sweeps(small, 5, max_iter=9, **options)]
     assert not whole[0].priors.learned

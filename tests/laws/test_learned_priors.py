@@ -1,14 +1,14 @@
-"""Priors that an exact sampler learns during a chain are those that drew the corpus."""
+"""Priors that samplers of the posterior learn during a chain are those that drew the corpus."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from polyaurn import datasets
+from polyaurn.backends.registry import load_steps
 from polyaurn.chain.loop import PLAIN, sweep
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import State
-from support.chains import steps_of
 from support.faults import plant
 
 ALPHA, BETA = np.array([0.1, 0.2, 0.4, 0.8]), 0.05
@@ -95,8 +95,9 @@ def test_the_corpora_have_documents_of_one_token_and_of_none():
     assert (lengths == 0).sum() > 100
 
 
-def test_an_exact_sampler_learns_the_planted_priors():
-    rows = deviations(steps_of("collapsed"))
+@pytest.mark.parametrize("sampler", ["collapsed", "partitioned", "sparse-dirichlet"])
+def test_a_sampler_learns_the_planted_priors(sampler):
+    rows = deviations(load_steps(sampler))
     assert p_values(rows).min() > 0.05
     error = rows.std(axis=0, ddof=1) / np.sqrt(CORPORA)
     assert error.max() < 0.05, "the comparison has power"
@@ -104,4 +105,4 @@ def test_an_exact_sampler_learns_the_planted_priors():
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_fault_of_learning_is_seen(fault):
-    assert p_values(deviations(fault(steps_of("collapsed"))))[FAULTS[fault]].min() < 1e-3
+    assert p_values(deviations(fault(load_steps("collapsed"))))[FAULTS[fault]].min() < 1e-3

@@ -43,7 +43,7 @@ def planted():
 
 @pytest.fixture(scope="module")
 def best_possible(planted):
-    """How well topics are told by one who knows Phi: tokens redrawn from their posterior."""
+    """How well one who knows Phi finds the topics: tokens redrawn from their posterior."""
     corpus, truth = planted
     steps = load_steps("partially-collapsed")(corpus, K)
     priors = make_priors(0.1, 0.01, K, corpus.n_words)
@@ -119,22 +119,24 @@ def theirs_after_250(reuters):
 
 
 def clearly_below(low, high):
-    """P-value of the claim that the first level does not lie below the second."""
+    """P-value of the claim that the first level is not below the second."""
     return stats.ttest_ind(low, high, equal_var=False, alternative="less").pvalue
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("reuters")
 def test_reuters_reaches_the_log_likelihood_of_the_package_lda(reuters, theirs_after_250):
-    """After 1,500 sweeps ours are where the fully collapsed sampler of lda is after 250."""
+    """After 1,000 sweeps ours are where the fully collapsed sampler of lda is after 250."""
     early, late = their_levels(reuters, 60), theirs_after_250
     for sampler in REFERENCES:
-        ours = our_levels(reuters, sampler, 1500)
+        ours = our_levels(reuters, sampler, 1000)
         assert clearly_below(ours, late) > 1e-3
         assert clearly_below(early, ours) < 1e-3, "the comparison has power"
         assert clearly_below(early, late) < 1e-3
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("reuters")
 def test_reuters_is_sampled_as_by_the_package_lda_when_fully_collapsed(reuters, theirs_after_250):
     """The same algorithm: after as many sweeps, the same level."""
     theirs = theirs_after_250

@@ -10,7 +10,7 @@ from polyaurn.chain.loop import PLAIN, sweep
 from polyaurn.chain.priors import make_priors
 from support.chains import begin, standard_error
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("stale totals")]
 K, BURN_IN, SWEEPS, BATCHES = 3, 200, 4000, 20
 FAR = 4.0  # standard errors
 
@@ -54,7 +54,7 @@ def test_a_chain_of_several_groups_is_where_the_exact_one_is(corpus, exact, grou
 
 
 def test_totals_that_are_never_renewed_are_seen(corpus, exact, monkeypatch):
-    """The twin: every step of every sweep reads the totals of the first."""
+    """The counterpart with a fault: every step of every sweep reads the totals of the first."""
     right, first = partitioned._totals, []
 
     def kept(n_k, *rest):
@@ -67,7 +67,7 @@ def test_totals_that_are_never_renewed_are_seen(corpus, exact, monkeypatch):
 
 
 def test_totals_that_are_a_tenth_too_large_are_seen(corpus, exact, monkeypatch):
-    """The twin: the largest topic is taken to have more tokens than it has."""
+    """The counterpart with a fault: the largest topic is taken to have more tokens than it has."""
     right = partitioned._totals
 
     def larger(n_k, *rest):

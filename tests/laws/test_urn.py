@@ -1,4 +1,4 @@
-"""The urn's own law: Poisson(n + beta) in every cell, rows and columns never empty."""
+"""The urn's own distribution: Poisson(n + beta) in every cell, rows and columns never empty."""
 
 import numpy as np
 import pytest
@@ -39,8 +39,8 @@ def cells(urn):
     return drawn
 
 
-def law(n):
-    """Probabilities of one cell: alias table or rounded Gaussian, plus the prior's Poisson."""
+def probabilities(n):
+    """Return those of one cell: alias table or rounded Gaussian, plus the prior's Poisson."""
     x = np.arange(SIZE)
     if n <= 100:
         return stats.poisson.pmf(x, n + BETA)
@@ -57,7 +57,7 @@ def drawn():
 @pytest.mark.parametrize("n", COUNTS)
 def test_a_cell_is_poisson(drawn, n):
     x = drawn[:, COUNTS.index(n)]
-    assert chi_square_p(np.bincount(x, minlength=SIZE), law(n)) > UNLIKELY
+    assert chi_square_p(np.bincount(x, minlength=SIZE), probabilities(n)) > UNLIKELY
     assert abs(z_score(x, n + BETA)) < 5
     # variance: its error from the fourth moment of the Poisson, mu + 3 mu^2
     mu = n + BETA
@@ -85,17 +85,21 @@ def test_words_that_share_their_draws_are_seen():
 
 
 def test_counts_off_by_one_are_seen():
-    x = cells(plant("phi_urn", ("n_count[j], bits(cell_a", "n_count[j] + 1, bits(cell_a")))
+    x = cells(plant("phi_urn", ("poisson_count(whole,", "poisson_count(whole + 1,")))
     for n in (1, 5, 20):
         assert (
-            chi_square_p(np.bincount(x[:, COUNTS.index(n)], minlength=SIZE), law(n)) < UNLIKELY**3
+            chi_square_p(np.bincount(x[:, COUNTS.index(n)], minlength=SIZE), probabilities(n))
+            < UNLIKELY**3
         )
 
 
 def test_the_seam_between_tables_and_gaussian():
     """At rate 101 the rounded Gaussian is within 2% of the Poisson, and comes closer above."""
     x = np.arange(SIZE)
-    distance = [np.abs(law(n) - stats.poisson.pmf(x, n + BETA)).sum() / 2 for n in (101, 300, 1000)]
+    distance = [
+        np.abs(probabilities(n) - stats.poisson.pmf(x, n + BETA)).sum() / 2
+        for n in (101, 300, 1000)
+    ]
     assert distance[0] < 0.02
     assert distance[0] > distance[1] > distance[2]
     # the error falls as one over the square root of the rate

@@ -1,14 +1,17 @@
-"""Planted faults: a kernel's own source with one line made wrong, compiled afresh.
+"""Planted faults: a kernel's own source with one line made wrong, compiled again.
 
-A statistical test that cannot fail proves nothing, so each has a twin that runs on a kernel
-broken here and must fail.
+A statistical test that cannot fail proves nothing, so each has a counterpart that runs on a
+kernel broken here and must fail.
 """
 
 import inspect
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from importlib import import_module
 from types import ModuleType
+from typing import Any
+
+import pytest
 
 from polyaurn.backends.cpu.steps import CPUSteps
 from polyaurn.backends.registry import load_steps
@@ -28,8 +31,9 @@ from support.chains import (
 Fault = Callable[[], type[CPUSteps]]
 
 
+@cache
 def steps_with(sampler: str, fault: str) -> type[CPUSteps]:
-    """Return a sampler with one of its faults."""
+    """Return a sampler with one of its faults, compiled once in a process."""
     return FAULTS[sampler][fault]()
 
 
@@ -39,7 +43,7 @@ def plant(
     """Return a copy of a kernel module in which pieces of code are replaced."""
     source = inspect.getsource(import_module(f"{package}.{module}"))
     for right, wrong in changes:
-        assert right in source, f"{right!r} is no longer in {module}: plant the fault anew"
+        assert right in source, f"{right!r} is no longer in {module}: plant the fault again"
         source = source.replace(right, wrong)
     broken = ModuleType(f"broken_{module}")
     source = source.replace("cache=True", "cache=False").replace("@kernel\n", "@cuda.jit\n")
@@ -210,10 +214,31 @@ FAULTS |= {  # a second statement: new samplers are the last entries of the firs
         "document_part_of_beta_forgotten": _in_visit(
             sampler,
             ("beta_v * np.float64(R)", "0.0 * np.float64(R)"),
-            ("+ np.int64(beta_v * np.float64(inverse[k]))", ""),
+            ("weight[k] += np.int64(beta_v * np.float64(inverse[k]))", "pass"),
         ),
     }
     for sampler in (BY_COLUMN, BY_ROW)
+}
+FORGETS_FRACTIONS: dict[str, Fault] = {  # of pseudo-counts; all else is right
+    BY_COLUMN: _in_visit(BY_COLUMN, ("if part > 0 else", "if part > 9 else")),
+    BY_ROW: _in_visit(BY_ROW, ("if part > 0 else", "if part > 9 else")),
+    SPARSE: _in_sparse_phi(("gamma_mass(n, ", "gamma_mass(np.ceil(n), ")),
+    "collapsed": _in_z_step(
+        "collapsed",
+        "collapsed",
+        (
+            "number[start + j] - np.int32(k == old)",
+            "np.floor(number[start + j]) - np.int32(k == old)",
+        ),
+    ),
+    "light": _in_z_step(
+        "light",
+        "light",
+        ("table_number[slot] = number[j]", "table_number[slot] = np.floor(number[j])"),
+    ),
+    "collapsed-dense": _in_z_step(
+        "collapsed-dense", "collapsed_dense", ("beta[v] + n[v, j]", "beta[v] + np.floor(n[v, j])")
+    ),
 }
 # Faults of a second move: how many pairs of proposals per token show them.
 STALE = {"stale_after_the_document": 16, "stale_after_the_word": 4}
@@ -231,3 +256,8 @@ FAINT = [
     ("light", "tables_of_the_tokens_at_hand"),
 ]
 PLAIN_TO_SEE = [pair for pair in BROKEN if pair not in FAINT]
+
+
+def in_turn(pairs: Iterable[tuple[str, str]]) -> list[Any]:
+    """Return samplers and faults as parameters; tests of one fault share a process, compiled."""
+    return [pytest.param(*pair, marks=pytest.mark.xdist_group(" ".join(pair))) for pair in pairs]

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "new_sampler.md"
 NAME = "plain-gibbs"
-CONTRACT = "(odd and number_of_threads) or going_on or left_as_it_is or vector_priors"
+CONTRACT = "(odd and number_of_threads) or continuing_from or left_as_it_is or vector_priors"
 DRAWS = 5_000  # enough to see the page's fault by far
 
 

@@ -1,4 +1,6 @@
-"""Tests of laws: p-values with a threshold that a sound sampler misses once in a million runs."""
+"""P-values with a threshold that a sound sampler misses once in a million runs."""
+
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy import stats
@@ -29,3 +31,16 @@ def chi_square_p(observed: np.ndarray, probability: np.ndarray) -> float:
 def z_score(sample: np.ndarray, mean: float) -> float:
     """Distance of a sample's mean from the truth, in its own standard errors."""
     return float((np.mean(sample) - mean) / (np.std(sample, ddof=1) / np.sqrt(len(sample))))
+
+
+def smallest_p(p_value: Callable[[int], float], sizes: Iterable[int]) -> float:
+    """Return the first p-value below `UNLIKELY` squared as a sample grows, else the last one.
+
+    For faults: most show in a small sample, and each look has the same far threshold.
+    """
+    p = 1.0
+    for size in sizes:
+        p = p_value(size)
+        if p < UNLIKELY**2:
+            break
+    return p

@@ -1,1 +1,1 @@
-"""Who does the arithmetic: compiled code on the CPU, a GPU, and a plain reference."""
+"""Where the arithmetic is done: compiled code on the CPU, a GPU, and a plain reference."""

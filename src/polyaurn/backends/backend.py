@@ -1,16 +1,48 @@
-"""What a backend is: the facts about a device, and who does the arithmetic there."""
+"""What a backend is: the facts about a device, and the code that computes on it."""
 
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from polyaurn.backends.documents import OnDone, Part, Topics
 from polyaurn.base.arrays import F64, I32, I64
-from polyaurn.base.rng import Key
+from polyaurn.base.rng import Key, Moment
 from polyaurn.base.threads import Workers
+from polyaurn.chain.hdp import HDP
+from polyaurn.chain.samplers import MH_STEPS
+from polyaurn.chain.state import Priors
+from polyaurn.chain.steps import N, P, Steps, Z
+from polyaurn.corpus.corpus import Corpus
+
+L = TypeVar("L", contravariant=True)  # a layout
+M = TypeVar("M", contravariant=True)  # counts
+Q = TypeVar("Q", covariant=True)  # Phi
+
+
+class MakeSteps(Protocol[Z, N, P]):
+    """A class of steps, or a function that makes them: what a sampler is on a backend."""
+
+    def __call__(
+        self,
+        corpus: Corpus,
+        n_topics: int,
+        workers: Workers | None = None,
+        *,
+        mh_steps: int = MH_STEPS,
+        learn_every: int = 0,
+        hdp: HDP | None = None,
+    ) -> Steps[Z, N, P]:
+        """Return the steps of one chain."""
+
+
+class DrawPhi(Protocol[L, M, Q]):
+    """A function that draws Phi given counts, as a backend stores all three."""
+
+    def __call__(self, layout: L, counts: M, priors: Priors, seed: int, sweep: Moment, /) -> Q:
+        """Return Phi."""
 
 
 class NewDocuments(Protocol):
-    """What is asked about documents against topics that stay as they are."""
+    """What is asked about new documents, given fixed topics."""
 
     def mean_counts(
         self,
@@ -22,7 +54,7 @@ class NewDocuments(Protocol):
         workers: Workers,
         on_done: OnDone = None,
     ) -> list[Part]:
-        """Average topics of new documents over sweeps: those left out, and those averaged."""
+        """Return mean counts of new documents; `sweeps` are those left out and those averaged."""
 
     def left_to_right(
         self,
@@ -51,12 +83,15 @@ class Backend(Protocol):
         Whether sweeps run on the threads that were requested.
     holds_phi : bool
         Whether Phi and the counts beside it are stored in the computer's own memory.
+    in_shards : bool
+        Whether the workers of a cluster can run its steps, each on its own documents.
     """
 
     name: str
     in_place: bool
     on_threads: bool
     holds_phi: bool
+    in_shards: bool
 
     def missing(self) -> str | None:
         """Return what is missing for work on the device, as a clause; None when nothing is."""

@@ -4,15 +4,16 @@ Formulas are written as in the paper. Draws have the same addresses as in the co
 that both give the same bytes.
 """
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
+from polyaurn.backends.backend import DrawPhi
 from polyaurn.backends.cpu import layout as derived_layout
 from polyaurn.backends.cpu.log_posterior import log_posterior
 from polyaurn.backends.cpu.start import uniform_topics
+from polyaurn.backends.draws import AddressedDraws
 from polyaurn.backends.tables import (
     KNOTS,
     LARGEST_RATE,
@@ -26,6 +27,7 @@ from polyaurn.backends.variates import MOST_FACTORS
 from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.rng import Key, Moment, Purpose, below, bits, key, open_unit, unit
 from polyaurn.base.threads import Workers
+from polyaurn.chain.hdp import HDP, Draws
 from polyaurn.chain.priors import Histogram
 from polyaurn.chain.samplers import MH_STEPS
 from polyaurn.chain.state import NO_TOPIC, Counts, Phi, Priors, State, Work, doc_topic_matrix
@@ -46,7 +48,7 @@ class ReferenceLayout:
 class ReferenceSteps(LDASteps):
     """Steps in plain NumPy."""
 
-    phi_step: ClassVar[Callable[..., Phi]]
+    phi_step: ClassVar[DrawPhi[ReferenceLayout, Counts, Phi]]
 
     def __init__(
         self,
@@ -56,13 +58,14 @@ class ReferenceSteps(LDASteps):
         *,
         mh_steps: int = MH_STEPS,
         learn_every: int = 0,
+        hdp: HDP | None = None,
     ) -> None:
-        super().__init__(corpus, mh_steps=mh_steps, learn_every=learn_every)
+        super().__init__(corpus, mh_steps=mh_steps, learn_every=learn_every, hdp=hdp)
         self.layout = ReferenceLayout(corpus, n_topics)
 
     def start(self, seed: int, blocks: I64 | None = None) -> U16:
         """Draw first topics uniformly; documents of other blocks have none."""
-        return uniform_topics(self.layout, seed, blocks)
+        return uniform_topics(self.layout, seed, blocks, self.start_topics)
 
     def count(self, z: U16) -> Counts:
         """Count n by adding up tokens one by one."""
@@ -82,6 +85,10 @@ class ReferenceSteps(LDASteps):
     def document_histogram(self, z: U16) -> Histogram:
         """Count documents by topic and number of tokens."""
         return document_histogram(self.layout.doc_ptr, z, self.layout.n_topics)
+
+    def draws(self, address: Address) -> Draws:
+        """Return the random variates of a sweep."""
+        return AddressedDraws(*address)
 
     def draw_phi(self, counts: Counts, priors: Priors, address: Address) -> Phi:
         """Draw Phi given n and pseudo-counts."""
@@ -125,18 +132,21 @@ def document_histogram(doc_ptr: I64, z: U16, n_topics: int) -> Histogram:
     cells, times = np.unique(np.stack((m.indices, m.data)), axis=1, return_counts=True)
     lengths = np.diff(doc_ptr)
     length, documents = np.unique(lengths[lengths > 0], return_counts=True)
-    return Histogram(cells[0], cells[1], times, length, documents)
+    topic, number = cells.astype(np.int64)
+    return Histogram(topic, number, times, length, documents)
 
 
-def sparse_counts(n: I64) -> Counts:
+def sparse_counts(n: Any) -> Counts:
     """Return a matrix n, words by topics, as counts."""
     first, last, topic = _columns(n > 0)
-    return Counts(first, last, topic, n[n > 0].astype(np.int32))
+    number = n[n > 0]
+    return Counts(first, last, topic, number if n.dtype.kind == "f" else number.astype(np.int32))
 
 
-def dense_counts(counts: Counts, n_topics: int) -> I64:
-    """Return n as a matrix, words by topics."""
-    n = np.zeros((len(counts.first), n_topics), np.int64)
+def dense_counts(counts: Counts, n_topics: int) -> Any:
+    """Return n as a matrix, words by topics, of whole numbers or of fractions."""
+    kind = np.float64 if counts.number.dtype.kind == "f" else np.int64
+    n = np.zeros((len(counts.first), n_topics), kind)
     for v in range(len(n)):
         column = slice(counts.first[v], counts.last[v])
         n[v, counts.topic[column]] = counts.number[column]
@@ -153,10 +163,14 @@ def draw_urn(layout: Any, counts: Counts, priors: Priors, seed: int, sweep: Mome
     """Draw the urn's ball counts, words by topics, no observed word and no topic left empty."""
     V, K = layout.n_words, layout.n_topics
     n, beta = dense_counts(counts, K), priors.beta
-    cells = key(seed, sweep, Purpose.CELL)
+    cells, parts = key(seed, sweep, Purpose.CELL), key(seed, sweep, Purpose.FRACTION)
     gamma = np.zeros((V, K), np.int64)
     for v, k in np.argwhere(n > 0):
-        gamma[v, k] = poisson_count(n[v, k], bits(cells, v * 2**16 + k))
+        whole = int(n[v, k])
+        if whole > 0:
+            gamma[v, k] = poisson_count(whole, bits(cells, v * 2**16 + k))
+        if n[v, k] > whole:
+            gamma[v, k] += poisson_rate(n[v, k] - whole, bits(parts, v * 2**16 + k))
     how_many, where = key(seed, sweep, Purpose.BALLS), key(seed, sweep, Purpose.BALL)
     for v in range(V):
         balls = poisson_rate(beta[v] * K, bits(how_many, v))
@@ -204,12 +218,15 @@ def draw_phi_sparse(layout: Any, counts: Counts, priors: Priors, seed: int, swee
             index = (v * 2**16 + k) * 256
             if beta[v] >= 1.0:
                 mass[v, k] = gamma(n[v, k] + beta[v], cells, index)
-            elif n[v, k] > 0:
+            elif n[v, k] == int(n[v, k]) > 0:
                 mass[v, k] = gamma_count(int(n[v, k]), cells, index)
+            elif n[v, k] > 0:
+                log = log_gamma(n[v, k], cells, index)
+                mass[v, k] = np.exp(log) if log >= -690.0 else 0.0
         if beta[v] < 1.0:
             total, ball = beta[v] * rate * K, v * 2**32  # balls expected; address of the first
             at = -np.log(open_unit(bits(where, ball)))
-            if occurs[v] and not n[v].any():  # given that one falls into the column
+            if occurs[v] and not (n[v] >= 1).any():  # given that one falls into the column
                 at = -np.log1p(open_unit(bits(where, ball)) * np.expm1(-total))
             while at < total:
                 mass[v, int(at / total * K)] += ball_size(bits(where, ball + 1), cut)
@@ -217,7 +234,8 @@ def draw_phi_sparse(layout: Any, counts: Counts, priors: Priors, seed: int, swee
                 at -= np.log(open_unit(bits(where, ball)))
     rows = key(seed, sweep, Purpose.ROW)
     for k in np.flatnonzero(mass.sum(axis=0) == 0.0).tolist():
-        words = _throw(rows, k, np.cumsum(beta * rate))
+        edges = np.cumsum(beta * rate)
+        words = _throw(rows, k, np.concatenate((edges, edges[-1] + np.cumsum(n[:, k] * rate)))) % V
         sizes = [ball_size(bits(rows, k * 2**32 + 2**31 + i), cut) for i in range(len(words))]
         np.add.at(mass[:, k], words, sizes)
     return make_phi(mass, priors.alpha, mass > 0.0)
@@ -262,7 +280,7 @@ def draw_z(
     """
     new = z.copy()
     visited, work = np.full_like(z, NO_TOPIC), 0
-    chance, priors_own = key(seed, sweep, Purpose.Z), key(seed, sweep, Purpose.PRIOR)
+    choices, priors_own = key(seed, sweep, Purpose.Z), key(seed, sweep, Purpose.PRIOR)
     for d in documents_of(layout, blocks):
         begin, end = layout.doc_ptr[d], layout.doc_ptr[d + 1]
         m = np.bincount(z[begin:end], minlength=layout.n_topics)
@@ -276,7 +294,7 @@ def draw_z(
             m[new[i]] -= 1
             b = np.cumsum(phi_v * m)
             sigma_b = float(b[-1])
-            u = unit(bits(chance, i)) * (sigma_b + phi.sigma_a[v])
+            u = unit(bits(choices, i)) * (sigma_b + phi.sigma_a[v])
             if u < sigma_b:
                 new[i] = np.searchsorted(b, min(int(u), int(b[-1]) - 1), side="right")
             else:
@@ -290,12 +308,12 @@ def draw_z(
 
 def enter(layout: Any, z: U16, phi: Phi, seed: int, sweep: Moment, blocks: Any) -> U16:
     """Give tokens without a topic one drawn from the prior's part of Phi."""
-    new, chance = z.copy(), key(seed, sweep, Purpose.ENTER)
+    new, entries = z.copy(), key(seed, sweep, Purpose.ENTER)
     for d in documents_of(layout, blocks):
         for i in range(layout.doc_ptr[d], layout.doc_ptr[d + 1]):
             if z[i] == NO_TOPIC:
                 v = layout.word[i]
-                new[i] = _from_prior(phi, v, bits(chance, i))
+                new[i] = _from_prior(phi, v, bits(entries, i))
     return new
 
 
@@ -355,32 +373,32 @@ def ball_size(r: Any, cut: float) -> float:
     return float(np.interp(knot, np.arange(len(sizes.quantile)), sizes.quantile))
 
 
-def gamma_count(n: int, chance: Key, index: int) -> float:
+def gamma_count(n: int, key: Key, index: int) -> float:
     """Draw Gamma(n, 1) for a whole n > 0: a sum of exponential draws, or by rejection."""
     if n > MOST_FACTORS:
-        return gamma(float(n), chance, index)
-    return float(-np.log(open_unit(bits(chance, index + 1 + np.arange(n)))).sum())
+        return gamma(float(n), key, index)
+    return float(-np.log(open_unit(bits(key, index + 1 + np.arange(n)))).sum())
 
 
-def gamma(shape: float, chance: Key, index: int) -> float:
+def gamma(shape: float, key: Key, index: int) -> float:
     """Draw Gamma(shape, 1) for a shape of at least one."""
-    return (shape - 1.0 / 3.0) * _gamma_factor(shape - 1.0 / 3.0, chance, index)
+    return (shape - 1.0 / 3.0) * _gamma_factor(shape - 1.0 / 3.0, key, index)
 
 
-def log_gamma(shape: float, chance: Key, index: int) -> float:
+def log_gamma(shape: float, key: Key, index: int) -> float:
     """Draw the logarithm of Gamma(shape, 1), boosted where the shape is below one."""
     d = shape + 2.0 / 3.0 if shape < 1.0 else shape - 1.0 / 3.0
-    boost = float(np.log(open_unit(bits(chance, index)))) / shape if shape < 1.0 else 0.0
-    return float(np.log(d * _gamma_factor(d, chance, index))) + boost
+    boost = float(np.log(open_unit(bits(key, index)))) / shape if shape < 1.0 else 0.0
+    return float(np.log(d * _gamma_factor(d, key, index))) + boost
 
 
-def _gamma_factor(d: float, chance: Key, index: int) -> float:
+def _gamma_factor(d: float, key: Key, index: int) -> float:
     """Draw v for which d v is Gamma(d + 1/3, 1), by Marsaglia and Tsang's rejection."""
     attempt = 0
     while True:
-        x = float(ndtri(open_unit(bits(chance, index + 2 * attempt + 1))))
+        x = float(ndtri(open_unit(bits(key, index + 2 * attempt + 1))))
         v = (1.0 + x / np.sqrt(9.0 * d)) ** 3
-        u = float(open_unit(bits(chance, index + 2 * attempt + 2)))
+        u = float(open_unit(bits(key, index + 2 * attempt + 2)))
         if v > 0.0 and np.log(u) < 0.5 * x * x + d - d * v + d * np.log(v):
             return float(v)
         attempt += 1
@@ -390,10 +408,10 @@ def _rounded_gaussian(rate: float, r: Any) -> int:
     return max(0, int(np.floor(rate + np.sqrt(rate) * ndtri(open_unit(r)) + 0.5)))
 
 
-def _throw(chance: Key, item: int, edges: F64) -> I64:
+def _throw(key: Key, item: int, edges: F64) -> I64:
     """Throw a zero-truncated Poisson number of balls between edges; return where they fell."""
-    balls = poisson_positive(edges[-1], bits(chance, item * 2**32))
-    u = unit(bits(chance, item * 2**32 + 1 + np.arange(balls))) * edges[-1]
+    balls = poisson_positive(edges[-1], bits(key, item * 2**32))
+    u = unit(bits(key, item * 2**32 + 1 + np.arange(balls))) * edges[-1]
     found: I64 = np.searchsorted(edges, u, side="right").astype(np.int64)
     return np.minimum(found, len(edges) - 1)
 

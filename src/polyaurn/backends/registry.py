@@ -1,15 +1,18 @@
-"""The list of backends, which of them a user means, and the steps of a sampler on one."""
+"""The list of backends, how users choose one, and the steps of a sampler on it."""
 
 import warnings
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from polyaurn.backends.backend import Backend
+from polyaurn.backends.backend import Backend, MakeSteps
 from polyaurn.backends.cpu.backend import CPU
 from polyaurn.backends.gpu.backend import GPU
 from polyaurn.base.checks import check_one_of
 from polyaurn.base.errors import DeviceWarning, InputError
 from polyaurn.chain.samplers import AUTO, DEFAULT_SAMPLER, SAMPLERS, check_sampler, samplers_on
+
+if TYPE_CHECKING:
+    from polyaurn.backends.cpu.steps import CPUSteps
 
 BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (CPU(), GPU())}
 ALWAYS = "cpu"
@@ -19,7 +22,7 @@ DEVICES = (*BACKENDS, "auto")
 def check_device(
     device: Any, sampler: str = DEFAULT_SAMPLER, name: str = "device", *, stacklevel: int = 3
 ) -> str:
-    """Return the name of the backend that a user means and that can run the sampler.
+    """Return the name of the backend that a user asks for, which must run the sampler.
 
     "auto" takes the last backend of the list that can, and warns where that is the CPU;
     `stacklevel` says how far up the user's line is.
@@ -49,7 +52,16 @@ def _lacking(backend: str, sampler: str) -> str | None:
     return lacking
 
 
-def load_steps(sampler: str, backend: str = ALWAYS) -> Any:
+@overload
+def load_steps(sampler: str, backend: Literal["cpu"] = ...) -> "type[CPUSteps]": ...
+
+
+@overload
+def load_steps(sampler: str, backend: str) -> MakeSteps[Any, Any, Any]: ...
+
+
+def load_steps(sampler: str, backend: str = ALWAYS) -> MakeSteps[Any, Any, Any]:
     """Return the class of a sampler's steps; its file is named as the sampler is."""
     module = check_sampler(sampler).replace("-", "_")
-    return import_module(f"polyaurn.backends.{backend}.{module}").Steps
+    made: MakeSteps[Any, Any, Any] = import_module(f"polyaurn.backends.{backend}.{module}").Steps
+    return made

@@ -108,9 +108,9 @@ def ball_sizes(cut: float) -> BallSizes:
 
 @cache
 def logs() -> F64:
-    """Return 1 / m and log(m) at the knots m = 1, 1 + 1 / KNOTS, ... below 2, a row each.
+    """Return 1 / m at the knots m = 1, 1 + 1 / KNOTS, ... below 2, then log(m) at them.
 
     Logarithms are decimal ones rounded once: the last bit of a library's own may differ.
     """
     m = 1.0 + np.arange(KNOTS) / KNOTS
-    return np.array([1.0 / m, [float(Decimal(float(x)).ln()) for x in m]])
+    return np.concatenate((1.0 / m, [float(Decimal(float(x)).ln()) for x in m]))

@@ -199,10 +199,11 @@ def quick_log(x, logs):
     i = (b >> int64(_KNOT_SHIFT)) & int64(KNOTS - 1)
     e = float64((b >> int64(52)) - int64(1023))
     m = float_of((b & int64(_FRACTION)) | int64(_ONE))  # x = m 2**e, m in [1, 2)
-    s = times(plus(m, -plus(1.0, times(float64(i), 1.0 / KNOTS))), logs[0, i])
+    s = times(plus(m, -plus(1.0, times(float64(i), 1.0 / KNOTS))), logs[i])
     far = plus(_LOG1P_FAR[0], times(s, plus(_LOG1P_FAR[1], times(s, _LOG1P_FAR[2]))))
     series = plus(four(s, _LOG1P), times(times(times(s, s), times(s, s)), far))
-    return plus(plus(times(e, _LN2_HIGH), logs[1, i]), plus(times(s, series), times(e, _LN2_LOW)))
+    tail = plus(times(s, series), times(e, _LN2_LOW))
+    return plus(plus(times(e, _LN2_HIGH), logs[KNOTS + i]), tail)
 
 
 @njit(cache=True)
@@ -348,6 +349,17 @@ def gamma_count(n, a, b, index, logs):
     for j in range(int64(2), int64(n) + int64(1)):
         product = times(product, open_unit(bits(a, b, index + j)))
     return -quick_log(product, logs)
+
+
+@njit(cache=True)
+def gamma_mass(n, a, b, index, logs):
+    """Return a Gamma(n, 1) draw for any n > 0, of a fraction perhaps 0; addresses as there."""
+    whole = int64(n)
+    if n == whole:
+        return gamma_count(whole, a, b, index, logs)
+    if n > 1.0:
+        return gamma_draw(float64(n), a, b, index)
+    return exp_of(log_gamma_draw(float64(n), a, b, index))
 
 
 @njit(cache=True)

@@ -1,13 +1,15 @@
 """The only loop of the project: sweeps, one after another, as a generator."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from polyaurn.base.arrays import I64
 from polyaurn.base.rng import moment
+from polyaurn.chain.hdp import LARGE
 from polyaurn.chain.schedule import Plan, Schedule, is_smooth
 from polyaurn.chain.state import (
     WHOLE,
@@ -18,6 +20,7 @@ from polyaurn.chain.state import (
     Work,
     check_invariants,
     on_host,
+    to_host,
 )
 from polyaurn.chain.steps import Address, AnySteps, Layout, tokens_of_blocks
 from polyaurn.corpus.corpus import Corpus
@@ -101,7 +104,7 @@ def resume(steps: AnySteps, priors: Priors, halt: Halt) -> State:
 
 
 def chain(
-    corpus: Corpus,
+    corpus: Corpus | None,
     steps: AnySteps,
     state: State,
     schedule: Schedule,
@@ -110,25 +113,45 @@ def chain(
     law: str,
     max_iter: int | None = None,
     evaluate_every: int = 0,
+    collapsed: Callable[[], AnySteps] | None = None,
 ) -> Iterator[tuple[State, Info]]:
-    """Yield the state after each sweep and what the sweep reports, until `max_iter` are done."""
+    """Yield the state after each sweep and what the sweep reports, until `max_iter` are done.
+
+    `collapsed` makes the steps of sweeps that are planned to be collapsed, perhaps on another
+    backend. The corpus is needed for checks only; it is None where this process has a part of the
+    documents.
+    """
     tokens = tokens_of_blocks(steps.layout)
     seconds = 0.0
+    first: AnySteps | None = None  # of a collapsed start, as long as that lasts
     while max_iter is None or state.sweep < max_iter:
         plan = schedule.plan(state.sweep)
         if state.share == WHOLE and plan.share < WHOLE:  # documents never leave
             plan = plan._replace(share=WHOLE, refreshes=schedule.refreshes)
-        state, draw = sweep(state, steps, plan, seed)
-        if CHECK:
+        if first is None and plan.collapsed and collapsed is not None:
+            first = collapsed()
+            state = _handed_over(state, first)
+        elif first is not None and not plan.collapsed:
+            first = None
+            state = _handed_over(state, steps)
+        state, draw = sweep(state, first or steps, plan, seed)
+        if CHECK and corpus is not None:
             check_invariants(corpus.word, corpus.n_words, len(state.priors.alpha), on_host(state))
         seconds += draw.phi_seconds + draw.z_seconds
         whole = plan.share == WHOLE
         last = state.sweep == max_iter
         scored = whole and evaluate_every and (last or state.sweep % evaluate_every == 0)
-        score = steps.log_posterior(state) if scored else None
-        visited = corpus.n_tokens if whole else int(tokens[steps.layout.share <= plan.share].sum())
-        yield state, _report(state, draw, plan, law, seconds, score, visited)
+        score = (first or steps).log_posterior(state) if scored else None
+        visited = int((tokens if whole else tokens[steps.layout.share <= plan.share]).sum())
+        sizes = None if state.priors.top is None else (first or steps).topic_sizes(state)
+        yield state, _report(state, draw, plan, law, seconds, score, visited, sizes)
         del draw  # free its Phi while the next is drawn
+
+
+def _handed_over(state: State, steps: AnySteps) -> State:
+    """Return a state for steps of another backend: its topics copied, and counted there."""
+    z = to_host(state.z)
+    return state._replace(z=z, counts=steps.count(z), parts=())
 
 
 def _report(
@@ -139,9 +162,11 @@ def _report(
     seconds: float,
     log_posterior: float | None,
     n_tokens: int,
+    sizes: I64 | None,
 ) -> Info:
     work = draw.work
     phi = draw.phi if hasattr(draw.phi, "nonzeros") else None
+    top = state.priors.top
     return Info(
         sweep=state.sweep,
         phase=plan.phase,
@@ -156,5 +181,8 @@ def _report(
         acceptance=work.accepted / work.proposed if work.proposed else None,
         alpha_sum=float(state.priors.alpha.sum()),
         beta_mean=float(state.priors.beta.mean()),
+        gamma=None if top is None else top.gamma,
+        topics=None if sizes is None else int((sizes > 0).sum()),
+        large_topics=None if sizes is None else int((sizes > LARGE * sizes.sum()).sum()),
         phi=phi,
     )

@@ -15,6 +15,12 @@ AUTO = "auto"  # chooses by the size of the problem, see `choose_sampler`
 DEFAULT_SAMPLER = AUTO
 SMALL_WORK = 5e9  # tokens times topics up to which collapsed sampling is ahead
 MOST_ROWS = 4e9  # bytes of its counts by document and topic
+COLLAPSED_START = "partitioned"  # what samples in a collapsed start
+# What "auto" takes to learn LDA's priors where collapsed sampling has no kernels.
+# "sparse-dirichlet" does not bias them and is to take its place here, once measured there.
+LEARNS_ELSEWHERE = "polya-urn"
+UNBIASED = ("partitioned", "sparse-dirichlet")  # to learn or draw priors with, the best first
+COMPARED = ("polya-urn", "partially-collapsed", "collapsed", "light")  # side by side, by default
 
 
 class Sampler(NamedTuple):
@@ -31,8 +37,9 @@ class Sampler(NamedTuple):
         The same on several threads; "approximate" where threads change the result.
     draws_phi : bool
         Whether Phi is drawn. Others cannot grow, nor draw it several times per sweep.
-    takes_seeds : bool
-        Whether topics may have pseudo-counts: seed words, or topics of an earlier model.
+    is_urn : bool
+        Whether Phi is drawn as counts from an urn, about beta times K balls of each word beside
+        its tokens. Priors that are learned or drawn with it are biased.
     proposes : bool
         Whether topics are proposed and accepted, `mh_steps` times per token.
     cell_bytes : int
@@ -45,23 +52,30 @@ class Sampler(NamedTuple):
         Where it runs.
     referenced : bool
         Whether the plain reference has it, too.
+    begins_collapsed : bool
+        Whether `warm_start` "auto" has collapsed sampling begin its chain, up to `SMALL_WORK`.
     """
 
     about: str
     law: str
     parallel_law: str
     draws_phi: bool = True
-    takes_seeds: bool = True
+    is_urn: bool = False
     proposes: bool = False
     cell_bytes: int = 0
     thread_cell_bytes: int = 0
     row_bytes: int = 0
     backends: tuple[str, ...] = ("cpu",)
     referenced: bool = False
+    begins_collapsed: bool = False
 
     def law_of(self, n_threads: int) -> str:
         """Return what the chain converges to on a number of threads."""
         return self.law if n_threads == 1 else self.parallel_law
+
+    def bytes_of_cell(self, n_threads: int) -> int:
+        """Return the bytes of memory for each word and topic on a number of threads."""
+        return self.cell_bytes + self.thread_cell_bytes * n_threads
 
 
 SAMPLERS: dict[str, Sampler] = {
@@ -69,6 +83,7 @@ SAMPLERS: dict[str, Sampler] = {
         "Phi as sparse Poisson counts: fast and small",
         law="asymptotic",
         parallel_law="asymptotic",
+        is_urn=True,
         backends=("cpu", "gpu"),
         referenced=True,
     ),
@@ -85,12 +100,15 @@ SAMPLERS: dict[str, Sampler] = {
         "the same, kept sparse: exact up to rounding its smallest parts, fast and small",
         law="exact",
         parallel_law="exact",
+        backends=("cpu", "gpu"),
         referenced=True,
+        begins_collapsed=True,
     ),
     "polya-urn-mh": Sampler(
         "the urn with Metropolis-Hastings proposals: for very many topics",
         law="asymptotic",
         parallel_law="asymptotic",
+        is_urn=True,
         proposes=True,
     ),
     "collapsed": Sampler(
@@ -98,7 +116,6 @@ SAMPLERS: dict[str, Sampler] = {
         law="exact",
         parallel_law="approximate",
         draws_phi=False,
-        takes_seeds=False,
     ),
     "partitioned": Sampler(
         "fully collapsed on any number of threads: only totals of topics wait for each other",
@@ -112,7 +129,6 @@ SAMPLERS: dict[str, Sampler] = {
         law="exact",
         parallel_law="approximate",
         draws_phi=False,
-        takes_seeds=False,
         proposes=True,
     ),
     "collapsed-dense": Sampler(
@@ -120,7 +136,6 @@ SAMPLERS: dict[str, Sampler] = {
         law="exact",
         parallel_law="exact",
         draws_phi=False,
-        takes_seeds=False,
         cell_bytes=4,
     ),
 }
@@ -152,6 +167,21 @@ def samplers_on(backend: str) -> tuple[str, ...]:
     return tuple(name for name, entry in SAMPLERS.items() if backend in entry.backends)
 
 
+def unbiased_on(backend: str) -> str:
+    """Return the sampler that takes an urn's place on a backend where its bias matters."""
+    return next(name for name in UNBIASED if backend in SAMPLERS[name].backends)
+
+
+def gains_from_collapsed_start(sampler: str, n_tokens: int, n_topics: int) -> bool:
+    """Return whether a sampler of Phi is ahead when collapsed sampling begins its chain.
+
+    The device is not asked: a chain must not depend on it. Collapsed sweeps run on the CPU in any
+    case.
+    """
+    small = n_tokens * n_topics <= SMALL_WORK
+    return sampler != AUTO and SAMPLERS[sampler].begins_collapsed and small
+
+
 def check_sampler(sampler: Any, name: str = "sampler") -> str:
     """Return the sampler's name, or reject it with a list of the samplers."""
     return check_one_of(sampler, name, (AUTO, *SAMPLERS), remedy=f"{AUTO!r} chooses by size")
@@ -167,31 +197,29 @@ def choose_sampler(
     warm_start: Any = "auto",
     phi_refreshes: Any = "auto",
     learns: bool = False,
+    hdp: bool = False,
+    on_shards: bool = False,
 ) -> str:
     """Return the sampler that "auto" stands for; any other name as it is.
 
     Collapsed sampling reaches a held-out score first while tokens times topics are few. Beyond, and
-    for what only samplers that draw Phi can do, "sparse-dirichlet" where priors are learned, which
-    the urn would bias, and the urn elsewhere: both grow and need less memory.
+    for what only samplers that draw Phi can do, shards among it, "sparse-dirichlet" where priors
+    are learned, which the urn would bias, and the urn elsewhere: both grow and need less memory.
+    Where collapsed sampling has no kernels, `LEARNS_ELSEWHERE` and the urn. A hierarchical
+    Dirichlet process draws its weights in every sweep, and never takes the urn.
     """
     if sampler != AUTO:
         return sampler
-    of_phi = warm_start == "grow" or phi_refreshes not in (AUTO, 1)
+    if backend not in SAMPLERS["partitioned"].backends:
+        if hdp:
+            return unbiased_on(backend)
+        return LEARNS_ELSEWHERE if learns else "polya-urn"
+    of_phi = on_shards or warm_start in ("grow", "collapsed") or phi_refreshes not in (AUTO, 1)
     large = n_tokens * n_topics > SMALL_WORK
     rows = SAMPLERS["partitioned"].row_bytes * n_documents * n_topics > MOST_ROWS
-    wanted = "partitioned"
     if of_phi or large or rows:
-        wanted = "sparse-dirichlet" if learns else "polya-urn"
-    return wanted if backend in SAMPLERS[wanted].backends else "polya-urn"
-
-
-def check_takes_seeds(name: str, sampler: Any) -> None:
-    """Reject a parameter that is for samplers which take pseudo-counts."""
-    if check_sampler(sampler) != AUTO and not SAMPLERS[sampler].takes_seeds:
-        raise InputError(
-            f"The '{name}' parameter must be left out for sampler {sampler!r}. Samplers that take "
-            f"it are {samplers_with('takes_seeds')}."
-        )
+        return "sparse-dirichlet" if learns or hdp else "polya-urn"
+    return "partitioned"
 
 
 def check_proposals(samplers: Sequence[str], mh_steps: Any) -> int:

@@ -12,6 +12,10 @@ have sorted themselves out, and lower it sweep by sweep to what was asked for: b
 each time, from a quarter of the mean count of a word in a topic. This, too, only chooses where the
 chain starts. **Smoothing** is its form of version 0.1: larger priors for some sweeps.
 
+**A collapsed start.** Given Phi, a token's own count is in the draw, so that rare words hardly
+leave their topics; collapsed sampling takes the token out first and needs fewer sweeps. So the
+annealed sweeps of a sampler that draws Phi may be collapsed ones, whose topics it continues from.
+
 **Refreshes.** Phi may be drawn several times in a sweep, before each part of the documents. Each
 part is drawn given Phi, and Phi given all topics: still a Gibbs sampler with the same target, but
 what one part learned reaches the next sooner.
@@ -24,7 +28,12 @@ import numpy as np
 from polyaurn.base.arrays import F64
 from polyaurn.base.checks import check_one_of, is_whole, wrong
 from polyaurn.base.errors import InputError
-from polyaurn.chain.samplers import AUTO, SAMPLERS, samplers_with
+from polyaurn.chain.samplers import (
+    AUTO,
+    SAMPLERS,
+    gains_from_collapsed_start,
+    samplers_with,
+)
 from polyaurn.chain.state import SHARES, WHOLE, Priors
 
 SWEEPS_PER_SHARE = 8
@@ -38,29 +47,32 @@ MOST_ANNEALED = 300  # sweeps
 ANNEALED_WITHOUT_END = 100  # sweeps of a chain whose length is not known
 HOTTEST = 100.0  # times as large as the beta asked for, at most
 FIRST_BETA = 0.25  # times the mean count of a word in a topic
-WARM_STARTS = ("auto", "anneal", "grow", "smooth", "random")
+WARM_STARTS = ("auto", "anneal", "collapsed", "grow", "smooth", "random")
 AUTO_OF_0_1 = "auto of version 0.1"  # of runs that it began: grows and smooths, each where it helps
 MOST_REFRESHES = 8
 TOKENS_PER_WORD = 40  # for each refresh: then drawing Phi costs little beside drawing topics
 
 
-FULL, ANNEAL, SMOOTH = "full", "anneal", "smooth"  # phases
+FULL, ANNEAL, SMOOTH, COLLAPSED = "full", "anneal", "smooth", "collapsed"  # phases
 
 
 def is_smooth(phase: str) -> bool:
-    """Return whether priors were raised in a sweep of this phase."""
-    return phase.endswith((SMOOTH, ANNEAL))
+    """Return whether a sweep of this phase has another target: raised priors, or collapsed."""
+    return phase.endswith((SMOOTH, ANNEAL, COLLAPSED))
 
 
 def note_of_unfinished_start(record: dict[str, Any]) -> str:
     """Say what the topics are of a chain whose last sweep, of this record, was not a full one."""
     kinds = []
-    if record["phase"] not in (SMOOTH, ANNEAL):
+    if record["phase"] not in (SMOOTH, ANNEAL, COLLAPSED):
         kinds.append(
             "of the documents only a share had topics, and the others got theirs in one more sweep"
         )
     if is_smooth(record["phase"]):
-        kinds.append("topics were drawn under raised priors")
+        collapsed = record["phase"] == COLLAPSED
+        kinds.append(
+            f"topics were drawn {'by its collapsed start' if collapsed else 'under raised priors'}"
+        )
     return (
         f"The chain ended inside its warm start, after sweep {record['sweep']:,} "
         f"({record['phase']}): {'; '.join(kinds)}. Resume it, run more sweeps, or begin with "
@@ -80,25 +92,32 @@ class Plan(NamedTuple):
     smooth : bool
         Whether priors are raised, as in version 0.1.
     heat : float
-        How many times beta is raised by annealing.
+        How many times as large beta is made by annealing; below 1 in the start of clusters.
+    collapsed : bool
+        Whether topics are drawn by collapsed sampling, in place of the chain's own sampler.
     """
 
     share: int = WHOLE
     refreshes: int = 1
     smooth: bool = False
     heat: float = 1.0
+    collapsed: bool = False
 
     @property
     def phase(self) -> str:
-        """As the trace reports it: "grow 1/64", ..., "anneal" or "smooth", then "full"."""
+        """As the trace reports it: "grow 1/64", ..., "anneal" and the like, then "full"."""
+        if self.collapsed:
+            return COLLAPSED
         parts = [f"grow {self.share}/{WHOLE}"] if self.share < WHOLE else []
-        parts += [SMOOTH] * self.smooth + [ANNEAL] * (self.heat > 1.0)
+        parts += [SMOOTH] * self.smooth + [ANNEAL] * (self.heat != 1.0)
         return " ".join(parts) or FULL
 
     def raised(self, given: Priors) -> Priors:
         """Return the priors of the sweep: the model's, raised in an annealed or smooth start."""
-        if self.heat > 1.0:
-            return given._replace(beta=_raise(given.beta, self.heat, np.inf))
+        if self.heat != 1.0:
+            beta = self.heat * given.beta
+            beta.flags.writeable = False  # as priors are; a writable one is compiled for again
+            return given._replace(beta=beta)
         if not self.smooth:
             return given
         return given._replace(
@@ -108,7 +127,7 @@ class Plan(NamedTuple):
 
 def _raise(prior: F64, times: float, most: float) -> F64:
     raised: F64 = np.maximum(prior, np.minimum(times * prior, most))
-    raised.flags.writeable = False  # as priors are; a writable one is compiled for again
+    raised.flags.writeable = False
     return raised
 
 
@@ -120,11 +139,14 @@ class Schedule(NamedTuple):
     smooth: int = 0  # sweeps
     annealed: int = 0  # sweeps
     heat: float = 1.0  # of the first one
+    collapsed: int = 0  # sweeps
 
     def plan(self, sweep: int) -> Plan:
         """Return the plan of a sweep, counted from 0."""
         smooth = sweep < self.smooth
         heat = self.heat ** (1 - sweep / self.annealed) if sweep < self.annealed else 1.0
+        if sweep < self.collapsed:
+            return Plan(heat=heat, collapsed=True)
         if sweep < SWEEPS_PER_SHARE * len(self.shares):
             return Plan(self.shares[sweep // SWEEPS_PER_SHARE], 1, smooth, heat)
         return Plan(WHOLE, self.refreshes, smooth, heat)
@@ -132,10 +154,10 @@ class Schedule(NamedTuple):
     def continued(self, sweep: int, *, smooth: bool) -> "Schedule":
         """Return the schedule of a chain that did so many sweeps, the last of them smooth or not.
 
-        Raised priors never follow a sweep under the priors of the model, however many sweeps are
-        asked for now.
+        Neither raised priors nor collapsed sweeps ever follow a sweep of the chain that was asked
+        for, however many sweeps are asked for now.
         """
-        return self if smooth or sweep == 0 else self._replace(smooth=0, annealed=0)
+        return self if smooth or sweep == 0 else self._replace(smooth=0, annealed=0, collapsed=0)
 
 
 def make_schedule(
@@ -149,21 +171,26 @@ def make_schedule(
     sampler: str = "polya-urn",
     beta: float = 0.01,
     learns: bool = False,
+    start_topics: int | None = None,
 ) -> Schedule:
     """Return the schedule of a chain, or reject the parameters.
 
-    `warm_start` "auto" grows where a random start over all documents is costly and `max_iter`
-    leaves as many sweeps for the whole corpus, and anneals elsewhere; where priors are learned
-    (`learns`) it anneals in any case. False is "auto". `beta` is the mean of the priors of words.
+    `warm_start` "auto" begins collapsed where an exact sampler gains from it. Otherwise it grows
+    where a random start over all documents is costly and `max_iter` leaves as many sweeps for the
+    whole corpus, and anneals elsewhere; where priors are learned (`learns`) it anneals in any case.
+    False is "auto". `beta` is the mean of the priors of words, and `start_topics` says how many
+    topics have tokens at first, where these are not all.
     `phi_refreshes` "auto" draws Phi once for each 40 tokens per word, from 1 to 4 times.
     """
     if warm_start is False:  # as tools of scikit-learn set it: do not continue an earlier fit
         warm_start = "auto"
     check_warm_start(warm_start)
+    if warm_start == "auto" and gains_from_collapsed_start(sampler, n_tokens, n_topics):
+        warm_start = COLLAPSED
     phi_refreshes = check_phi_refreshes(phi_refreshes)
     draws_phi = sampler == AUTO or SAMPLERS[sampler].draws_phi
     for name, given, wanted in (
-        ("warm_start", warm_start, warm_start == "grow"),
+        ("warm_start", warm_start, warm_start in ("grow", COLLAPSED)),
         ("phi_refreshes", phi_refreshes, phi_refreshes not in ("auto", 1)),
     ):
         if wanted and not draws_phi:
@@ -177,7 +204,9 @@ def make_schedule(
     pays = n_tokens * n_topics >= COSTLY_START and patient and draws_phi
     grows = warm_start == "grow" or (warm_start in ("auto", AUTO_OF_0_1) and pays)
     # learned from the peaked topics of a chain that only grew, beta falls far below its value
-    anneals = warm_start == "anneal" or (warm_start == "auto" and (learns or not grows))
+    anneals = warm_start in ("anneal", COLLAPSED) or (
+        warm_start == "auto" and (learns or not grows)
+    )
     smooths = warm_start == "smooth" or (
         warm_start == AUTO_OF_0_1 and n_topics <= MOST_SMOOTH_TOPICS
     )
@@ -185,7 +214,9 @@ def make_schedule(
     annealed = ANNEALED_WITHOUT_END
     if max_iter is not None:
         annealed = min(MOST_ANNEALED, int(ANNEALED * max_iter))
-    heat = min(HOTTEST, FIRST_BETA * n_tokens / (max(1, n_words) * n_topics) / beta)
+    heat = min(
+        HOTTEST, FIRST_BETA * n_tokens / (max(1, n_words) * (start_topics or n_topics)) / beta
+    )
     if phi_refreshes == "auto":
         most = 4 if draws_phi else 1
         phi_refreshes = min(most, max(1, n_tokens // (TOKENS_PER_WORD * n_words)))
@@ -195,6 +226,7 @@ def make_schedule(
         smooth if smooths else 0,
         annealed if anneals and heat > 1.0 else 0,
         max(1.0, heat),
+        annealed if warm_start == COLLAPSED else 0,
     )
 
 

@@ -16,21 +16,41 @@ from polyaurn.corpus.corpus import Corpus
 MAX_TOPICS = 65_535
 NO_TOPIC = 65_535  # of a token whose document has not joined the chain yet; topics are below
 
+PARTS = 1 << 20  # of a token: fractions are rounded to them, so that sums are exact in any order
 WHOLE = 64  # shares of a corpus are counted in 64ths
 SHARES = (1, 2, 4, 8, 16, 32)  # smaller ones, with which a chain may begin
 _PIECE = 1 << 22  # tokens counted at a time
+_OF_HDP = ("gamma", "topics", "large_topics")
 
 
 class Counts(NamedTuple):
     """The statistic n, word by word: the topics of word v are in ``[first[v], last[v])``.
 
-    Topics are in increasing order inside a word, and only positive counts are kept.
+    Topics are in increasing order inside a word, and only positive counts are kept. Numbers are
+    whole, int32; with pseudo-counts that are fractions they are float64, in 2**-20ths.
     """
 
     first: I64
     last: I64
     topic: U16
-    number: I32
+    number: I32 | F64
+
+
+class TopLevel(NamedTuple):
+    """What a hierarchical Dirichlet process has besides alpha Psi, which is alpha of its topics.
+
+    `alpha` and `gamma` are the concentrations of documents' mixtures and of Psi, and `order` has
+    the topics in the order in which sticks are broken. A model that leaves out topics without
+    tokens has the numbers of the others in `topics`, in `whole` alpha Psi of all topics, and in
+    `draws` Psi of its topics in several draws.
+    """
+
+    alpha: float
+    gamma: float
+    order: I64
+    topics: I64 | None = None
+    whole: F64 | None = None
+    draws: F64 | None = None
 
 
 class Priors(NamedTuple):
@@ -38,12 +58,14 @@ class Priors(NamedTuple):
 
     `pseudo`, where given, are tokens that topics are taken to have had beforehand: word v in topic
     k has the concentration beta[v] plus theirs. `learned` says that they are no longer as given.
+    `top` is there in a hierarchical Dirichlet process.
     """
 
     alpha: F64
     beta: F64
     pseudo: Counts | None = None
     learned: bool = False
+    top: TopLevel | None = None
 
 
 class Phi(NamedTuple):
@@ -95,7 +117,7 @@ class State(NamedTuple):
 
 
 def on_host(state: State) -> State:
-    """Return a state whose arrays are NumPy's, wherever they are; those of a GPU are copied.
+    """Return a state of NumPy arrays; those of a GPU are copied.
 
     Parameters
     ----------
@@ -106,7 +128,7 @@ def on_host(state: State) -> State:
     Returns
     -------
     State
-        May be kept; the same one if its arrays are NumPy's already.
+        May be kept; the same state if its arrays are NumPy arrays already.
     """
     if isinstance(state.z, np.ndarray):
         return state
@@ -114,7 +136,7 @@ def on_host(state: State) -> State:
 
 
 def to_host(held: Any) -> Any:
-    """Return what a device holds as the CPU has it; anything else as it is."""
+    """Return what a device holds as NumPy arrays; anything else unchanged."""
     return held.on_host() if hasattr(held, "on_host") else held
 
 
@@ -163,8 +185,10 @@ class Info(NamedTuple):
 
     `law` says what the chain converges to: "exact" (the posterior), "asymptotic" (near it for large
     counts) or "approximate". `acceptance` is the share of Metropolis-Hastings proposals that were
-    accepted, including those that propose the present topic; None where there are none. `phi` is
-    the Phi that topics were last drawn given, None for samplers that draw none.
+    accepted, including those that propose the present topic; None where there are none. `gamma`,
+    `topics` (with tokens) and `large_topics` (above 0.1% of the tokens) are those of a hierarchical
+    Dirichlet process, and missing from the record of another model. `phi` is the Phi that topics
+    were last drawn given, None for samplers that draw none.
     """
 
     sweep: int
@@ -180,23 +204,27 @@ class Info(NamedTuple):
     acceptance: float | None
     alpha_sum: float
     beta_mean: float
+    gamma: float | None = None
+    topics: int | None = None
+    large_topics: int | None = None
     phi: Any = None
 
     def record(self) -> dict[str, Any]:
         """Return the sweep as one line of the trace."""
         record = self._asdict()
         del record["phi"]
-        return record
+        return {k: v for k, v in record.items() if v is not None or k not in _OF_HDP}
 
 
-def check_topics(n_topics: Any, name: str = "n_components") -> int:
-    """Return the number of topics, or reject it."""
+def check_topics(n_topics: Any, name: str = "n_components", of: str = "topic") -> int:
+    """Return the number of topics, or reject it; `of` is what they are called."""
     whole = is_whole(n_topics)
     if whole and 1 <= n_topics <= MAX_TOPICS:
         return int(n_topics)
-    remedy = "give the number of topics, such as 100"
+    remedy = f"give the number of {of}s, such as 100"
     if whole:
-        remedy = "ask for at least one topic" if n_topics < 1 else "topics are stored in 16 bits"
+        few = n_topics < 1
+        remedy = f"ask for at least one {of}" if few else f"{of}s are stored in 16 bits"
     got = f"{n_topics:,}" if whole else repr(n_topics)
     raise InputError(
         f"The '{name}' parameter must be an integer from 1 to {MAX_TOPICS:,}. Got {got} instead; "
@@ -205,7 +233,7 @@ def check_topics(n_topics: Any, name: str = "n_components") -> int:
 
 
 def topic_word_matrix(counts: Counts, n_topics: int) -> sp.csr_matrix:
-    """Return the counts as a scipy CSR matrix of int32, topics by words."""
+    """Return the counts as a scipy CSR matrix of their type, topics by words."""
     return _columns_to_csr(counts.first, counts.last, counts.topic, counts.number, n_topics)
 
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from polyaurn.base.arrays import I64, U8, U32
 from polyaurn.base.rng import Moment
-from polyaurn.chain.priors import Histogram, learn_priors
+from polyaurn.chain.hdp import HDP, Draws, draw_top
+from polyaurn.chain.priors import Cells, Histogram, cells_of, learn_priors, with_beta_learned
 from polyaurn.chain.samplers import MH_STEPS
 from polyaurn.chain.schedule import Plan
-from polyaurn.chain.state import WHOLE, Priors, State, Work, on_host
-from polyaurn.corpus.corpus import Corpus
+from polyaurn.chain.state import WHOLE, Counts, Priors, State, Work, to_host
+from polyaurn.corpus.part import Documents
 
 Z = TypeVar("Z")  # topics of the tokens: an array, or what a device holds in its place
 N = TypeVar("N")  # counts n
@@ -91,34 +92,66 @@ class Steps(Protocol[Z, N, P]):
     ) -> tuple[Z, N, Work]:
         """Draw topics of these blocks; return all topics, the blocks' counts, and the work."""
 
+    def topic_sizes(self, state: State) -> I64:
+        """Return the tokens of each topic."""
+
     def log_posterior(self, state: State) -> float:
         """Return log p(w, z), Theta and Phi integrated out."""
 
 
 class LDASteps:
-    """What steps of latent Dirichlet allocation share on every backend: priors given or learned.
+    """What steps share on every backend: priors given, learned, or drawn.
 
     Priors are learned from the topics every `learn_every` sweeps, 0 for never, once all documents
-    are in: alpha from the beginning, beta once it is no longer raised by annealing.
+    are in: alpha from the beginning, beta once it is no longer raised by annealing. Those of a
+    hierarchical Dirichlet process (`hdp`) are drawn in every sweep, and only beta is learned.
     """
 
     in_parts = True
 
-    def __init__(self, corpus: Corpus, *, mh_steps: int = MH_STEPS, learn_every: int = 0) -> None:
+    def __init__(
+        self,
+        corpus: Documents,
+        *,
+        mh_steps: int = MH_STEPS,
+        learn_every: int = 0,
+        hdp: HDP | None = None,
+    ) -> None:
         self.corpus, self.mh_steps, self.learn_every = corpus, mh_steps, learn_every
+        self.hdp = hdp
+        self.start_topics = None if hdp is None else hdp.start_topics
 
     def document_histogram(self, z: Any) -> Histogram:
         """Count documents by topic and number of tokens; topics are NumPy's."""
         raise NotImplementedError
 
+    def topic_sizes(self, state: State) -> I64:
+        """Return the tokens of each topic."""
+        counts = to_host(state.counts)
+        sizes = np.bincount(counts.topic, counts.number, minlength=len(state.priors.alpha))
+        return sizes.astype(np.int64)
+
+    def cells(self, counts: Counts, priors: Priors) -> Cells:
+        """Return the counts as learning beta needs them."""
+        return cells_of(counts, priors)
+
+    def draws(self, address: Address) -> Draws:
+        """Return the random variates of a sweep that priors are drawn from."""
+        raise NotImplementedError
+
     def draw_priors(self, state: State, plan: Plan, address: Address) -> Priors:
         """Return the priors that belong to topics just drawn."""
         ready = plan.share == WHOLE and not plan.smooth
-        if not self.learn_every or not ready or state.sweep % self.learn_every:
+        due = bool(self.learn_every) and ready and state.sweep % self.learn_every == 0
+        if self.hdp is None and not due:
             return state.priors
-        here = on_host(state)
-        found = self.document_histogram(here.z)
-        return learn_priors(found, here.counts, state.priors, beta_too=plan.heat == 1.0)
+        found = self.document_histogram(to_host(state.z))
+        beta_too = due and plan.heat == 1.0
+        counts = to_host(state.counts) if beta_too else state.counts
+        if self.hdp is None:
+            return learn_priors(found, counts, state.priors, beta_too=beta_too, cells=self.cells)
+        priors = draw_top(found, state.priors, self.hdp, self.draws(address))
+        return with_beta_learned(counts, priors, self.cells) if beta_too else priors
 
 
 def tokens_of_blocks(layout: Layout) -> I64:

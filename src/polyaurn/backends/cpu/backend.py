@@ -6,15 +6,16 @@ from polyaurn.backends.backend import NewDocuments
 
 
 class CPU:
-    """Compiled code on threads; nothing can be missing, and a state is never changed."""
+    """Compiled code on threads; always available, and never changes a state in place."""
 
     name = "cpu"
     in_place = False
     on_threads = True
     holds_phi = True
+    in_shards = True
 
     def missing(self) -> str | None:
-        """Return None: a CPU is always there."""
+        """Return None: a CPU is always available."""
         return None
 
     def describe(self) -> dict[str, str]:

@@ -44,12 +44,13 @@ def draw_z(
     """Draw topics one after another, each given all others; approximate on several threads."""
     new = z.copy()
     n_k = topic_totals(counts, layout.n_topics)
-    offset = np.concatenate(([0], np.cumsum(np.minimum(layout.word_tokens, layout.n_topics))))
+    most = np.minimum(layout.word_tokens + counts.last - counts.first, layout.n_topics)
+    offset = np.concatenate(([0], np.cumsum(most)))
     address = key(seed, sweep, Purpose.Z)
 
     def draw(lo: int, hi: int) -> int:
         columns = (offset, counts.last - counts.first, empty(offset[-1], np.uint16),
-                   empty(offset[-1], np.int32))  # fmt: skip
+                   empty(offset[-1], counts.number.dtype))  # fmt: skip
         _spread(*counts, *columns)
         return int(
             _draw_documents(

@@ -1,21 +1,16 @@
-"""What samplers share in which Phi is integrated out, and counts take its place."""
+"""What samplers share that integrate Phi out, and draw topics given the counts."""
+
+from typing import Any
 
 import numpy as np
 
-from polyaurn.base.arrays import I64
 from polyaurn.base.compilation import njit
 from polyaurn.chain.state import Counts
 
 
-def no_counts(n_words: int) -> Counts:
-    """Return the counts of no documents."""
-    zeros = np.zeros(n_words, np.int64)
-    return Counts(zeros, zeros, np.empty(0, np.uint16), np.empty(0, np.int32))
-
-
-def topic_totals(counts: Counts, n_topics: int) -> I64:
-    """Return the number of tokens of each topic."""
-    totals = np.zeros(n_topics, np.int64)
+def topic_totals(counts: Counts, n_topics: int) -> Any:
+    """Return the number of tokens of each topic: int64, or float64 if the counts are."""
+    totals = np.zeros(n_topics, np.float64 if counts.number.dtype.kind == "f" else np.int64)
     _add_up(*counts, totals)
     return totals
 

@@ -1,4 +1,4 @@
-"""The statistic n, word by word: each word belongs to one range, no atomics, no K by V.
+"""The statistic n, word by word: each word belongs to one range, without atomics or a K by V array.
 
 A z step counts as it draws. A token's new topic is in the column of Phi that it was drawn
 from, so that a number beside each nonzero of Phi holds all counts; what is zero is then left out.
@@ -102,11 +102,36 @@ def replace_counts(
     layout: Layout, counts: Counts, old: Counts, new: Counts, workers: Workers
 ) -> Counts:
     """Return counts without those of some documents (old) and with others instead (new)."""
+    return _replaced(layout, counts, old, new, workers, counts.number.dtype)
+
+
+def add_pseudo_counts(layout: Layout, counts: Counts, pseudo: Counts, workers: Workers) -> Counts:
+    """Return counts with pseudo-counts, whole where these are."""
+    nothing = no_counts(layout.n_words)
+    return _replaced(layout, counts, nothing, pseudo, workers, pseudo.number.dtype)
+
+
+def remove_pseudo_counts(
+    layout: Layout, counts: Counts, pseudo: Counts, workers: Workers
+) -> Counts:
+    """Return counts without the pseudo-counts that were added, whole again."""
+    return _replaced(layout, counts, pseudo, no_counts(layout.n_words), workers, np.int32)
+
+
+def no_counts(n_words: int) -> Counts:
+    """Return the counts of no documents."""
+    zeros = np.zeros(n_words, np.int64)
+    return Counts(zeros, zeros, np.empty(0, np.uint16), np.empty(0, np.int32))
+
+
+def _replaced(
+    layout: Layout, counts: Counts, old: Counts, new: Counts, workers: Workers, dtype: Any
+) -> Counts:
     V, K = layout.n_words, layout.n_topics
     offset = np.zeros(V + 1, np.int64)
     np.cumsum(np.diff(counts[:2], axis=0)[0] + np.diff(new[:2], axis=0)[0], out=offset[1:])
-    first, last = np.empty(V, np.int64), np.empty(V, np.int64)
-    topic, number = empty(offset[-1], np.uint16), empty(offset[-1], np.int32)
+    first, last = np.zeros(V, np.int64), np.zeros(V, np.int64)  # of words in no range as well
+    topic, number = empty(offset[-1], np.uint16), empty(offset[-1], dtype)
     workers.run(
         _replace_words,
         [
@@ -117,7 +142,7 @@ def replace_counts(
     return _without_gaps(layout, first, last, topic, number)
 
 
-def _without_gaps(layout: Layout, first: I64, last: I64, topic: U16, number: I32) -> Counts:
+def _without_gaps(layout: Layout, first: I64, last: I64, topic: U16, number: Any) -> Counts:
     """Move ranges of words together, so that counts take no more memory than they need."""
     pieces = [slice(first[lo], last[hi - 1]) for lo, hi in pairwise(layout.word_ranges) if hi > lo]
     at = 0
@@ -126,7 +151,7 @@ def _without_gaps(layout: Layout, first: I64, last: I64, topic: U16, number: I32
         at += int(piece.stop - piece.start)
         first[lo:hi] -= moved
         last[lo:hi] -= moved
-    packed = Counts(first, last, empty(at, np.uint16), empty(at, np.int32))
+    packed = Counts(first, last, empty(at, np.uint16), empty(at, number.dtype))
     np.concatenate([topic[piece] for piece in pieces], out=packed.topic)
     np.concatenate([number[piece] for piece in pieces], out=packed.number)
     return packed
@@ -220,7 +245,7 @@ def _replace_words(
     lo, hi, at, first, last, topic, number, old_first, old_last, old_topic, old_number,
     new_first, new_last, new_topic, new_number, K, out_first, out_last, out_topic, out_number,
 ):  # fmt: skip
-    gone = np.zeros(K, np.int32)
+    gone = np.zeros(K, old_number.dtype)
     for v in range(lo, hi):
         for j in range(old_first[v], old_last[v]):
             gone[old_topic[j]] = old_number[j]

@@ -1,4 +1,4 @@
-"""Documents against topics that stay as they are: their mixtures, and how probable their words are.
+"""Documents given fixed topics: their mixtures, and how probable their words are.
 
 phi[k, v] = (n[k, v] + beta[v]) share[k], with share[k] = 1 / (n[k] + sum of beta), is never written
 down. A token's weight for topic k, (alpha[k] + m[k]) phi[k, v], falls into three sums, as in
@@ -28,19 +28,19 @@ def hash_words(word, begin, end):
 
 
 @njit(cache=True)
-def weigh(v, M, first, topic, weight, beta, alpha, prior, m, running):
-    """Sum a token's weights; the part of the word's topics is left in `running`."""
+def weigh(v, M, first, topic, weight, beta, alpha, prior, c, m, running):
+    """Sum a token's weights at c alpha; the part of the word's topics is left in `running`."""
     Q = 0.0
     start = first[v]
     for j in range(first[v + 1] - start):
         k = topic[start + j]
-        Q += weight[start + j] * (alpha[k] + m[k])
+        Q += weight[start + j] * (c * alpha[k] + m[k])
         running[j] = Q
-    return Q, Q + beta[v] * (M + prior[-1])
+    return Q, Q + beta[v] * (M + c * prior[-1])
 
 
 @njit(cache=True)
-def choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running):
+def choose(v, u, Q, M, first, topic, share, beta, prior, c, m, topics, K_d, running):
     """Return the topic at which the sum of weights passes u."""
     if u < Q:
         j = 0
@@ -56,7 +56,7 @@ def choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running
             if u < 0.0:
                 break
         return k
-    k = np.searchsorted(prior, u - M, side="right")
+    k = np.searchsorted(prior, (u - M) / c, side="right")
     return min(max(np.int64(k), 0), len(prior) - 1)
 
 
@@ -84,13 +84,13 @@ def leave(k, M, K_d, share, m, topics, where):
 
 @njit(nogil=True, cache=True)
 def fold_documents(
-    lo, hi, doc_ptr, word, burn_in, kept, first, topic, weight, share, beta, alpha, prior,
+    lo, hi, doc_ptr, word, burn_in, kept, raised, first, topic, weight, share, beta, alpha, prior,
     key_a, key_b, ends, found, mean,
 ):  # fmt: skip
     """Sample topics of some documents; write the mean counts over the last `kept` sweeps.
 
-    Topics of document d and their mean counts go to found and mean, from ends[d - lo] to
-    ends[d - lo + 1], in increasing order of topic.
+    Sweep s of the burn-in draws at raised[s] alpha. Topics of document d and their mean counts go
+    to found and mean, from ends[d - lo] to ends[d - lo + 1], in increasing order of topic.
     """
     K = len(alpha)
     m = np.zeros(K, np.float64)
@@ -109,14 +109,15 @@ def fold_documents(
         M, K_d = 0.0, 0
         draw = np.uint64(0)
         for sweep in range(burn_in + kept):  # the first one brings the tokens in
+            c = raised[sweep] if sweep < burn_in else 1.0
             for i in range(begin, end):
                 v = word[i]
                 if sweep > 0:
                     M, K_d = leave(z[i - begin], M, K_d, share, m, topics, where)
-                Q, all_ = weigh(v, M, first, topic, weight, beta, alpha, prior, m, running)
+                Q, all_ = weigh(v, M, first, topic, weight, beta, alpha, prior, c, m, running)
                 u = unit(bits(a, key_b, draw)) * all_
                 draw += np.uint64(1)
-                k = choose(v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running)
+                k = choose(v, u, Q, M, first, topic, share, beta, prior, c, m, topics, K_d, running)
                 z[i - begin] = k
                 M, K_d = enter(k, M, K_d, share, m, topics, where)
             if sweep >= burn_in:
@@ -182,11 +183,11 @@ def score_left_to_right(
                     v = word[begin + t]
                     if t < i:
                         M, K_d = leave(z[t], M, K_d, share, m, topics, where)
-                    Q, all_ = weigh(v, M, first, topic, weight, beta, alpha, prior, m, running)
+                    Q, all_ = weigh(v, M, first, topic, weight, beta, alpha, prior, 1.0, m, running)
                     u = unit(bits(a, key_b, draw)) * all_
                     draw += np.uint64(1)
                     k = choose(
-                        v, u, Q, M, first, topic, share, beta, prior, m, topics, K_d, running
+                        v, u, Q, M, first, topic, share, beta, prior, 1.0, m, topics, K_d, running
                     )
                     z[t] = k
                     M, K_d = enter(k, M, K_d, share, m, topics, where)

@@ -22,10 +22,10 @@ from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, below, bits, key
 from polyaurn.base.threads import Workers
 from polyaurn.chain.state import NO_TOPIC, SHARES, WHOLE
-from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.part import Documents
 
 WORD_RANGES = 64  # where floating-point sums depend on the cut
-RANGES_A_THREAD = 3  # where they do not: enough to keep threads even
+RANGES_PER_THREAD = 3  # where they do not: enough to keep threads even
 LEAST_WORK = 4_096  # cells of Phi that are worth a range of their own
 BLOCKS = 24  # at least so many where they have LEAST_BLOCK tokens: keeps threads even
 LEAST_BLOCK = 16_384  # tokens: some milliseconds of work
@@ -58,20 +58,22 @@ class Layout(NamedTuple):
     fixed_ranges: I64  # the same for any number of threads
     n_words: int
     n_topics: int
-
-
-def make_document_layout(corpus: Corpus, n_topics: int, workers: Workers | None = None) -> Layout:
-    """Derive the layout for samplers that visit documents token by token; see `make_layout`."""
-    return make_layout(corpus, n_topics, workers, by_word=False)
+    first_token: int = 0  # of a part of a corpus: the number of its first token in the whole
 
 
 def make_layout(
-    corpus: Corpus, n_topics: int, workers: Workers | None = None, *, by_word: bool = True
+    corpus: Documents, n_topics: int, workers: Workers | None = None, *, by_word: bool = True
 ) -> Layout:
     """Derive the layout of a corpus; `by_word` says whether blocks are visited word by word."""
-    V = corpus.n_words
-    documents, blocks, share = cut_documents(corpus, n_topics)
-    workers = workers or Workers(1)
+    cut = cut_documents(corpus, n_topics)
+    return layout_of_blocks(corpus, cut, n_topics, workers or Workers(1), by_word=by_word)
+
+
+def layout_of_blocks(
+    corpus: Documents, cut: tuple[U32, I64, U8], n_topics: int, workers: Workers, *, by_word: bool
+) -> Layout:
+    """Derive the layout of documents that are cut into blocks, some of which may be empty."""
+    documents, blocks, share = cut
     by_word = by_word and n_topics <= MOST_TOPICS
     made = _sort_blocks(corpus, documents, blocks, by_word, workers)
     word_tokens = made[-1]
@@ -82,14 +84,14 @@ def make_layout(
         blocks,
         share,
         *made,
-        word_ranges=range_words(word_tokens, n_topics, RANGES_A_THREAD * workers.n_threads),
+        word_ranges=range_words(word_tokens, n_topics, RANGES_PER_THREAD * workers.n_threads),
         fixed_ranges=range_words(word_tokens, n_topics, WORD_RANGES),
-        n_words=V,
+        n_words=corpus.n_words,
         n_topics=n_topics,
     )
 
 
-def cut_documents(corpus: Corpus, n_topics: int) -> tuple[U32, I64, U8]:
+def cut_documents(corpus: Documents, n_topics: int) -> tuple[U32, I64, U8]:
     """Cut documents into blocks, each of one share of the corpus; return arrays of `Layout`."""
     N = corpus.n_tokens
     if N > MAX_TOKENS:
@@ -97,13 +99,17 @@ def cut_documents(corpus: Corpus, n_topics: int) -> tuple[U32, I64, U8]:
             f"The corpus must have fewer than 2**32 tokens to be trained on one machine. "
             f"Got {N:,} instead; raise min_count or lower max_doc_fraction, or sample documents."
         )
+    return cut_blocks(corpus.doc_ptr, n_topics)
+
+
+def cut_blocks(doc_ptr: I64, n_topics: int) -> tuple[U32, I64, U8]:
+    """Cut documents of any number of tokens into blocks."""
+    N = int(doc_ptr[-1])
     most_documents = max(1, min(MOST_DOCUMENTS, BLOCK_BYTES // (2 * n_topics)))
-    share_of_document = _draw_shares(corpus.n_documents, N >= LEAST_SHARED)
+    share_of_document = _draw_shares(len(doc_ptr) - 1, N >= LEAST_SHARED)
     documents = _order(share_of_document, WINDOW * most_documents)
     most_tokens = max(LEAST_BLOCK, -(-N // BLOCKS))
-    blocks = _cut(
-        corpus.doc_ptr, documents, share_of_document, most_documents, most_tokens, LONGEST
-    )
+    blocks = _cut(doc_ptr, documents, share_of_document, most_documents, most_tokens, LONGEST)
     return documents, blocks, share_of_document[documents[blocks[:-1]]]
 
 
@@ -132,7 +138,7 @@ def block_of(layout: Layout, b: int) -> tuple[U32, U16, U16, U16]:
 
 
 def clear_other_blocks(layout: Any, z: U16, blocks: I64) -> None:
-    """Take their topics from tokens of all blocks but these."""
+    """Remove the topics of the tokens in all blocks but these."""
     others = np.ones(len(layout.blocks) - 1, bool)
     others[blocks] = False
     for b in np.flatnonzero(others):
@@ -159,7 +165,7 @@ def _order(share: U8, window: int) -> U32:
 
 
 def _sort_blocks(
-    corpus: Corpus, documents: U32, blocks: I64, by_word: bool, workers: Workers
+    corpus: Documents, documents: U32, blocks: I64, by_word: bool, workers: Workers
 ) -> tuple[I64, I64, U16, U16, I64, U16, I64]:
     """Sort each block's tokens by word."""
     V, B = corpus.n_words, len(blocks) - 1

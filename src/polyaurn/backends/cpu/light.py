@@ -16,8 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.backends.cpu.collapsed_parts import no_counts, topic_totals
-from polyaurn.backends.cpu.counts import count_words, replace_counts
+from polyaurn.backends.cpu.collapsed_parts import topic_totals
+from polyaurn.backends.cpu.counts import (
+    count_words,
+    no_counts,
+    remove_pseudo_counts,
+    replace_counts,
+)
 from polyaurn.backends.cpu.layout import Layout, even_ranges
 from polyaurn.backends.cpu.proposals import (
     fill_alias,
@@ -53,7 +58,10 @@ def draw_z(
     new = z.copy()
     K, address = layout.n_topics, key(seed, sweep, Purpose.Z)
     alpha_sums = np.cumsum(priors.alpha)
-    where, size = _rooms(layout.word_tokens, K)
+    own = layout.word_tokens
+    if priors.pseudo is not None:  # topics without tokens have a place, too
+        own = own + (counts.last - counts.first + 1) // 2
+    where, size = _tables(own, K)
     nothing = no_counts(layout.n_words)
     work = Work(0)
     for part in range(min(PARTS, len(layout.doc_ptr) - 1)):
@@ -64,7 +72,8 @@ def draw_z(
         n_k = topic_totals(counts, K)
 
         def draw(lo: int, hi: int) -> Any:
-            topic, number = empty(where[-1], np.uint16), empty(where[-1], np.int32)
+            topic = empty(where[-1], np.uint16)
+            number = empty(where[-1], counts.number.dtype)  # noqa: B023
             _fill(*counts, where, size, topic, number, K)  # noqa: B023
             return _draw_documents(
                 documents[lo:hi], layout.doc_ptr, layout.word, new,  # noqa: B023
@@ -78,10 +87,12 @@ def draw_z(
             work = work.plus(Work(proposed, proposed, accepted))
         after = _count_documents(layout, new, documents)
         counts = replace_counts(layout, counts, before, after, workers)
+    if priors.pseudo is not None:
+        counts = remove_pseudo_counts(layout, counts, priors.pseudo, workers)
     return new, counts, work
 
 
-def _rooms(word_tokens: I64, K: int) -> tuple[I64, I64]:
+def _tables(word_tokens: I64, K: int) -> tuple[I64, I64]:
     """Return where each word's table of counts begins, and its size.
 
     A table has a place for each topic, or is smaller and hashed: a power of two of places, more
@@ -179,7 +190,7 @@ def _slot(where, size, table_topic, k, K):
 def _number(lo, hi, topic, number, k):
     """Return the count of a topic in a column."""
     j = find_topic(topic, lo, hi, k)
-    return number[j] if j >= 0 else np.int32(0)
+    return number[j] if j >= 0 else number.dtype.type(0)
 
 
 @njit(nogil=True, cache=True)

@@ -7,34 +7,58 @@ import numpy as np
 from scipy.special import gammaln
 
 from polyaurn.backends.cpu.layout import LEAST_BLOCK, WORD_RANGES, even_ranges
+from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.compilation import njit
 from polyaurn.base.threads import Workers
 from polyaurn.chain.priors import pseudo_at, pseudo_sizes
-from polyaurn.chain.state import Priors, State, topic_word_matrix
-from polyaurn.corpus.corpus import Corpus
+from polyaurn.chain.state import Counts, Priors, State, topic_word_matrix
+from polyaurn.corpus.part import Documents
 
 
-def log_posterior(corpus: Corpus, state: State, priors: Priors, workers: Workers) -> float:
+def log_posterior(corpus: Documents, state: State, priors: Priors, workers: Workers) -> float:
     """Return log p(w, z), Theta and Phi integrated out, the same for any number of threads."""
-    alpha, beta = priors.alpha, priors.beta
-    doc_ranges = even_ranges(corpus.doc_ptr, -(-corpus.n_tokens // LEAST_BLOCK))
-    documents = workers.run(
-        score_documents,
-        [(lo, hi, corpus.doc_ptr, state.z, alpha, alpha.sum()) for lo, hi in pairwise(doc_ranges)],
-    )
-    n_ranges = min(WORD_RANGES, 1 + corpus.n_words // 1024)
-    word_ranges = np.linspace(0, corpus.n_words, n_ranges + 1).astype(np.int64)
-    words = workers.run(
-        score_words,
-        [(lo, hi, *state.counts, beta) for lo, hi in pairwise(word_ranges)],
-    )
-    beta_sum = float(beta.sum())
     counts = state.counts
-    sizes = np.bincount(counts.topic, counts.number, minlength=len(alpha)).tolist()
-    sums = (beta_sum + pseudo_sizes(priors)).tolist()
-    topics = [math.lgamma(b) - math.lgamma(b + n_k) for b, n_k in zip(sums, sizes, strict=True)]
+    ranges = document_ranges(corpus.doc_ptr)
+    documents = scores_of_documents(corpus.doc_ptr, ranges, state.z, priors.alpha, workers)
+    words = scores_of_words(word_ranges(corpus.n_words), counts, priors.beta, workers)
+    sizes = np.bincount(counts.topic, counts.number, minlength=len(priors.alpha))
     if priors.pseudo is not None:
         words = [*words, *gain_of_pseudo_counts(state, priors)]
+    return total_score(documents, words, sizes, priors)
+
+
+def document_ranges(doc_ptr: I64) -> I64:
+    """Cut documents into the ranges whose scores are added up in order."""
+    return even_ranges(doc_ptr, -(-int(doc_ptr[-1]) // LEAST_BLOCK))
+
+
+def word_ranges(n_words: int) -> I64:
+    """Cut words into the ranges whose scores are added up in order."""
+    n_ranges = min(WORD_RANGES, 1 + n_words // 1024)
+    return np.linspace(0, n_words, n_ranges + 1).astype(np.int64)
+
+
+def scores_of_documents(
+    doc_ptr: I64, ranges: I64, z: U16, alpha: F64, workers: Workers
+) -> list[float]:
+    """Return the score of each range of documents."""
+    tasks = [(lo, hi, doc_ptr, z, alpha, alpha.sum()) for lo, hi in pairwise(ranges)]
+    return workers.run(score_documents, tasks)
+
+
+def scores_of_words(ranges: I64, counts: Counts, beta: F64, workers: Workers) -> list[float]:
+    """Return the score of each range of words."""
+    return workers.run(score_words, [(lo, hi, *counts, beta) for lo, hi in pairwise(ranges)])
+
+
+def total_score(
+    documents: list[float], words: list[float], sizes: F64 | I64, priors: Priors
+) -> float:
+    """Return log p(w, z), given the scores of ranges in any order and the sizes of topics."""
+    beta_sum = float(priors.beta.sum())
+    sums = (beta_sum + pseudo_sizes(priors)).tolist()
+    pairs = zip(sums, sizes.tolist(), strict=True)
+    topics = [math.lgamma(b) - math.lgamma(b + n_k) for b, n_k in pairs]
     return math.fsum(documents) + math.fsum(words) + math.fsum(topics)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from polyaurn.backends.cpu.fold_in import fold_documents, score_left_to_right, score_tokens
 from polyaurn.backends.cpu.layout import even_ranges
-from polyaurn.backends.documents import OnDone, Part, Topics
+from polyaurn.backends.documents import OnDone, Part, Topics, raised_alpha
 from polyaurn.base.arrays import F64, I32, I64
 from polyaurn.base.rng import Key
 from polyaurn.base.threads import Workers
@@ -26,14 +26,15 @@ def mean_counts(
     workers: Workers,
     on_done: OnDone = None,
 ) -> list[Part]:
-    """Average topics of new documents over sweeps: those left out, and those averaged."""
+    """Return mean counts of new documents; `sweeps` are those left out and those averaged."""
     tokens, K = np.diff(doc_ptr), len(topics.alpha)
+    raised = raised_alpha(topics.alpha, sweeps[0])
 
     def fold(lo: int, hi: int) -> Part:
         size = int(np.minimum(tokens[lo:hi] * sweeps[1], K).sum())
         ends = np.empty(hi - lo + 1, np.int64)
         found, mean = np.empty(size, np.uint16), np.empty(size, np.float64)
-        fold_documents(lo, hi, doc_ptr, word, *sweeps, *topics, *address, ends, found, mean)
+        fold_documents(lo, hi, doc_ptr, word, *sweeps, raised, *topics, *address, ends, found, mean)
         return np.diff(ends), found[: ends[-1]].copy(), mean[: ends[-1]].copy()
 
     fold(0, 0)  # compiles

@@ -19,7 +19,6 @@ from polyaurn.base.compilation import njit
 from polyaurn.base.threads import Workers
 from polyaurn.corpus.corpus import Corpus
 
-ONE_GROUP = 1 << 14  # tokens below which a corpus is not cut
 GROUPS = ((1 << 14, 4), (1 << 17, 8), (1 << 23, 16), (1 << 26, 32))  # from so many tokens on
 BLOCK_BYTES = 2 << 20  # rows of counts of a block's documents
 MOST_DOCUMENTS = 65_536  # of a block: their places have 16 bits

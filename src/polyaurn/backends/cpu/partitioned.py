@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.backends.cpu.collapsed_parts import no_counts, topic_totals
+from polyaurn.backends.cpu.collapsed_parts import topic_totals
+from polyaurn.backends.cpu.counts import remove_pseudo_counts
 from polyaurn.backends.cpu.partition import LONGEST_ROW, Block, make_partition
 from polyaurn.backends.cpu.partitioned_visit import (
     COARSE,
@@ -63,9 +64,7 @@ class Steps(CPUSteps):
 
     def draw_phi(self, counts: Counts, priors: Priors, address: Address) -> Counts:  # type: ignore[override]
         """Return the counts with the pseudo-counts, which stand in Phi's place."""
-        if priors.pseudo is None:
-            return counts
-        return self.replace_counts(counts, no_counts(self.layout.n_words), priors.pseudo)
+        return counts if priors.pseudo is None else self.add_pseudo_counts(counts, priors.pseudo)
 
     def draw_z(
         self,
@@ -102,7 +101,7 @@ class Steps(CPUSteps):
         )  # fmt: skip
         counts = self._pack(columns)
         if priors.pseudo is not None:
-            counts = self.replace_counts(counts, priors.pseudo, no_counts(self.layout.n_words))
+            counts = remove_pseudo_counts(self.layout, counts, priors.pseudo, self.workers)
         return new, counts, Work(steps)
 
     def _load(self, z: U16, inverse: I64, block: Block) -> Rows:
@@ -132,7 +131,7 @@ class Steps(CPUSteps):
         totals: Totals,
         first: I64,
         priors: Priors,
-        n_k: I64,
+        n_k: Any,
         scale: float,
         draws: Key,
         groups: I64,
@@ -140,7 +139,7 @@ class Steps(CPUSteps):
     ) -> tuple[I64, int]:
         """Draw topics in the visits of some groups; return how totals moved, and the work."""
         P = self.partition.n_groups
-        moved, work = np.zeros_like(n_k), 0
+        moved, work = np.zeros(len(n_k), np.int64), 0
         live = P == 1
         for block, row in zip(self.partition.blocks, rows, strict=True):
             if block.group in groups:
@@ -158,7 +157,8 @@ class Steps(CPUSteps):
         used = (counts.last - counts.first).astype(np.int32)
         most = np.minimum(self.layout.word_tokens + used, self.layout.n_topics)
         offset = np.concatenate(([0], np.cumsum(most)))
-        columns = Columns(offset, used, empty(offset[-1], np.uint16), empty(offset[-1], np.int32))
+        columns = Columns(offset, used, empty(offset[-1], np.uint16),
+                          empty(offset[-1], counts.number.dtype))  # fmt: skip
         spread_columns(*counts, columns)
         return columns
 
@@ -166,7 +166,7 @@ class Steps(CPUSteps):
         """Return the columns without gaps, topics in increasing order."""
         last = np.cumsum(columns.used, dtype=np.int64)
         first = last - columns.used
-        topic, number = empty(last[-1], np.uint16), empty(last[-1], np.int32)
+        topic, number = empty(last[-1], np.uint16), empty(last[-1], columns.number.dtype)
         packed = Counts(first, last, topic, number)
         self.workers.run(
             lambda lo, hi: pack_columns(lo, hi, columns, self.layout.n_topics, *packed),
@@ -175,7 +175,7 @@ class Steps(CPUSteps):
         return packed
 
 
-def _totals(n_k: I64, alpha: F64, beta_all: float, scale: float) -> Totals:
+def _totals(n_k: Any, alpha: F64, beta_all: float, scale: float) -> Totals:
     """Return what visits read of the totals n[k]."""
     total = n_k + beta_all
     inverse = (scale / np.maximum(total, 1.0)).astype(np.int64)

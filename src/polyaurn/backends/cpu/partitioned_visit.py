@@ -10,9 +10,9 @@ For a token of word v in document d, the weight of topic k is cut into
     m[d, k] n[k, v] / n[k]  +  alpha[k] n[k, v] / n[k]  +  beta[v] m[d, k] / n[k]
                                                       +  beta[v] alpha[k] / n[k]
 
-(n[k] with the sum of beta). The first is summed for each token; of the second and third, sums are
-kept up to date, for the word and for each document; the last is the same for all tokens. In a long
-column the first and third are summed together.
+(n[k] with the sum of beta; pseudo-counts are in n[k, v] and n[k]). The first is summed for each
+token; of the second and third, sums are kept up to date, for the word and for each document; the
+last is the same for all tokens. In a long column the first and third are summed together.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ class Columns(NamedTuple):
     offset: I64
     used: I32
     topic: U16
-    number: I32
+    number: I32 | F64
 
 
 class Rows(NamedTuple):
@@ -110,7 +110,7 @@ def visit_block(
     prior_all = prior.sum()
     column = np.empty(K, np.uint16)  # topics of the word
     where = np.full(K, _ABSENT, np.uint16)  # the place of a topic there
-    number = np.zeros(K, np.int64)  # counts by place there, or by topic where the column is long
+    number = np.zeros(K, n_k.dtype)  # counts by place there, or by topic where the column is long
     weight = np.zeros(K, np.int64)  # the same, over n[k]
     running = np.empty(K + _ONE, np.int64)
     one = m.dtype.type(1)
@@ -122,8 +122,8 @@ def visit_block(
         beta_v = beta[v]
         at, K_v = np.uint64(offset[v]), np.uint64(used[v])
         long = LONG * K_v >= K
-        _open_column(columns, at, K_v, long, column, where, number, weight, inverse, old_inverse,
-                     beta_v)  # fmt: skip
+        _open_column(columns, at, K_v, long, column, where, number, weight, inverse, prior, alpha,
+                     old_inverse, beta_v)  # fmt: skip
         W = _prior_of_word(number, column, prior, K_v, long, K)
         for t in range(start, stop):
             d = np.uint64(place[t])
@@ -138,7 +138,8 @@ def visit_block(
             R = smoothing[d] - old_inverse[old]
             if live:
                 prior_all = _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse)
-                R = _weigh(number, column, inverse, m, row, beta_v, K_v, long, K, weight)
+                R = _weigh(number, column, inverse, prior, alpha, m, row, beta_v, K_v, long, K,
+                           weight)  # fmt: skip
                 W = _prior_of_word(number, column, prior, K_v, long, K)
             u = unit(bits(draws.a, draws.b, np.uint64(begin) + t))
             if long:
@@ -196,11 +197,14 @@ def visit_block(
                 if DRIFT * abs(moved[c] - taken[c]) > n_k[c] + taken[c] - elsewhere[c] + beta_all:
                     taken[c] = moved[c]
                     total = n_k[c] + moved[c] - elsewhere[c] + beta_all
+                    before = prior[c]
                     more, gain = _take_again(c, total, alpha, scale, inverse, prior, coarse)
                     prior_all += gain
                     if long or where[c] != _ABSENT:
                         j = c if long else np.uint64(where[c])
-                        weight[j] += number[j] * more
+                        weight[j] += np.int64(number[j]) * more
+                        weight[j] += _part(number[j], prior[c], alpha[c])
+                        weight[j] -= _part(number[j], before, alpha[c])
                         W += np.float64(number[j]) * gain
         used[v] = _close_column(columns, at, K_v, long, column, where, number, K)
     return work
@@ -208,8 +212,9 @@ def visit_block(
 
 @njit(inline="always")
 def _open_column(
-    columns, at, K_v, long, column, where, number, weight, inverse, old_inverse, beta_v
-):
+    columns, at, K_v, long, column, where, number, weight, inverse, prior, alpha, old_inverse,
+    beta_v,
+):  # fmt: skip
     """Copy the column of a word to where its tokens are drawn."""
     if long:
         number[:] = 0
@@ -218,14 +223,26 @@ def _open_column(
     for i in range(K_v):
         k16 = columns.topic[at + i]
         k = np.uint64(k16)
-        n = np.int64(columns.number[at + i])
+        n = number.dtype.type(columns.number[at + i])
+        w = np.int64(n) * inverse[k] + _part(n, prior[k], alpha[k])
         if long:
             number[k] = n
-            weight[k] += n * inverse[k]
+            weight[k] += w
         else:
             column[i], where[k] = k16, i
             number[i] = n
-            weight[i] = n * inverse[k]
+            weight[i] = w
+
+
+@njit(inline="always")
+def _part(n, prior, alpha):
+    """Return the weight of a count's fraction, the same whatever its whole part is.
+
+    ``scale / (n[k] + sum of beta)`` is taken from `prior`: a topic may have fractions only, and the
+    inverse of a sum below 1 is not the stored one.
+    """
+    part = n - np.int64(n)
+    return np.int64(part * (prior / alpha)) if part > 0 else np.int64(0)
 
 
 @njit(inline="always")
@@ -254,7 +271,7 @@ def _prior_of_word(number, column, prior, K_v, long, K):
 
 @njit(nogil=True, cache=True)
 def _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse):
-    """Take what is read of the totals from their present values; return the sum of alpha / n[k]."""
+    """Compute what is read of the totals from their values now; return the sum of alpha / n[k]."""
     coarse[:] = 0.0
     total = 0.0
     for k in range(len(n_k)):
@@ -268,7 +285,7 @@ def _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse):
 
 @njit(nogil=True, cache=True)
 def _take_again(k, total, alpha, scale, inverse, prior, coarse):
-    """Take what is read of one total from its present value; return what that adds to both."""
+    """Compute what is read of one total from its value now; return what that adds to both."""
     old_inverse, old_prior = inverse[k], prior[k]
     inverse[k] = np.int64(scale / max(total, 1.0))
     prior[k] = alpha[k] * scale / total
@@ -278,16 +295,20 @@ def _take_again(k, total, alpha, scale, inverse, prior, coarse):
 
 
 @njit(nogil=True, cache=True)
-def _weigh(number, column, inverse, m, row, beta_v, K_v, long, K, weight):
+def _weigh(number, column, inverse, prior, alpha, m, row, beta_v, K_v, long, K, weight):
     """Weigh the column of a word by present totals; return a document's sum of m / n[k]."""
     R = np.int64(0)
     for k in range(K):
         R += np.int64(m[row + k]) * inverse[k]
         if long:
-            weight[k] = number[k] * inverse[k] + np.int64(beta_v * np.float64(inverse[k]))
+            weight[k] = np.int64(number[k]) * inverse[k]
+            weight[k] += _part(number[k], prior[k], alpha[k])
+            weight[k] += np.int64(beta_v * np.float64(inverse[k]))
     if not long:
         for i in range(K_v):
-            weight[i] = number[i] * inverse[np.uint64(column[i])]
+            topic = np.uint64(column[i])
+            weight[i] = np.int64(number[i]) * inverse[topic]
+            weight[i] += _part(number[i], prior[topic], alpha[topic])
     return R
 
 
@@ -367,7 +388,7 @@ def spread_columns(first, last, topic, number, columns):
 @njit(nogil=True, cache=True)
 def pack_columns(lo, hi, columns, K, first, last, topic, number):
     """Copy the columns of some words to where there are no gaps, in increasing order of topic."""
-    n = np.zeros(K, np.int32)
+    n = np.zeros(K, number.dtype)
     for v in range(lo, hi):
         start, length, at = columns.offset[v], columns.used[v], first[v]
         if 8 * length > K:  # walking all topics is cheaper than sorting
@@ -381,7 +402,8 @@ def pack_columns(lo, hi, columns, K, first, last, topic, number):
         else:
             pairs = np.empty(length, np.int64)
             for j in range(length):
-                pairs[j] = (np.int64(columns.topic[start + j]) << 32) | columns.number[start + j]
+                pairs[j] = (np.int64(columns.topic[start + j]) << 32) | j
             pairs.sort()
             for j in range(length):
-                topic[at + j], number[at + j] = pairs[j] >> 32, pairs[j] & 0xFFFFFFFF
+                topic[at + j] = pairs[j] >> 32
+                number[at + j] = columns.number[start + (pairs[j] & 0xFFFFFFFF)]

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from polyaurn.backends.cpu.columns import finish_columns
+from polyaurn.backends.cpu.columns import ALL_WORDS, AllWords, draw_in_ranges
 from polyaurn.backends.cpu.layout import Layout
 from polyaurn.backends.cpu.phi_urn import add_balls, fill_rows
 from polyaurn.backends.tables import BallSizes, ball_sizes, default_cut, logs
@@ -26,10 +26,10 @@ from polyaurn.backends.variates import (
     bits,
     exponential,
     exponential_below,
-    gamma_count,
     gamma_draw,
+    gamma_mass,
 )
-from polyaurn.base.arrays import F64, I64, U16, empty
+from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Moment, Purpose, key
 from polyaurn.base.threads import Workers
@@ -48,21 +48,40 @@ def draw_phi(
     seed: int,
     sweep: Moment,
     workers: Workers,
+    words: AllWords = ALL_WORDS,
     cut: float | None = None,
 ) -> Phi:
     """Draw Phi given the counts; jumps of the prior's part below the cut are rounded."""
+    columns = draw_masses(layout, counts, priors, seed, sweep, workers, words, cut)
+    return words.finish(layout, *columns, priors.alpha, workers)
+
+
+def draw_masses(
+    layout: Layout,
+    counts: Counts,
+    priors: Priors,
+    seed: int,
+    sweep: Moment,
+    workers: Workers,
+    words: AllWords = ALL_WORDS,
+    cut: float | None = None,
+) -> tuple[I64, I64, U16, F64, F64]:
+    """Draw gammas, no topic left empty: columns, and their totals S over words."""
     balls = ball_sizes(default_cut(layout.n_topics) if cut is None else cut)
-    columns = _draw_columns(layout, counts, priors, balls, seed, sweep, workers)
+    columns = _draw_columns(layout, counts, priors, balls, seed, sweep, workers, words)
     first, last, topic, mass, S = columns
     empty_rows = np.flatnonzero(S == 0.0)
     if len(empty_rows):
         row_key = key(seed, sweep, Purpose.ROW)
         rate = priors.beta * balls.rate
+        counts = words.counts_of(empty_rows, counts)
+        if counts.number.dtype.kind == "f":  # fractions so small that nothing came of them
+            counts = counts._replace(number=np.multiply(counts.number, balls.rate))
         k, v = fill_rows(empty_rows, counts, rate, layout.n_topics, row_key)
         size = _row_sizes(k, *row_key, *balls[1:])
         first, last, topic, mass = add_balls(first, last, topic, mass, k, v, size)
         S += np.bincount(k, size, minlength=layout.n_topics)
-    return finish_columns(layout, first, last, topic, mass, S, priors.alpha, workers)
+    return first, last, topic, mass, S
 
 
 def _draw_columns(
@@ -73,45 +92,16 @@ def _draw_columns(
     seed: int,
     sweep: Moment,
     workers: Workers,
+    words: AllWords = ALL_WORDS,
 ) -> tuple[I64, I64, U16, F64, F64]:
     """Draw the columns of every word, and their sums S over words."""
-    for spare in (SPARE, math.inf):  # the second is always enough, and never seen to be needed
-        drawn = _draw_into(spare, layout, counts, priors, balls, seed, sweep, workers)
-        if drawn is not None:
-            return drawn
-    raise AssertionError("no space for the columns of Phi")
-
-
-def _draw_into(
-    spare: float,
-    layout: Layout,
-    counts: Counts,
-    priors: Priors,
-    balls: BallSizes,
-    seed: int,
-    sweep: Moment,
-    workers: Workers,
-) -> tuple[I64, I64, U16, F64, F64] | None:
-    """Draw columns, with spare cells for more balls than expected; None where these are too few."""
-    V, K = layout.n_words, layout.n_topics
-    pairs = list(pairwise(layout.fixed_ranges.tolist()))
-    sizes = _cells(pairs, counts, priors.beta, balls.rate, K, spare)
-    ends = np.cumsum(sizes).tolist()
-    first, last = np.empty(V, np.int64), np.empty(V, np.int64)
-    topic, mass = empty(ends[-1], np.uint16), empty(ends[-1], np.float64)
-    keys = [key(seed, sweep, p) for p in (Purpose.CELL, Purpose.BALL)]
-    words = [part for pair in keys for part in pair]
-    made = (first, last, topic, mass)
-    parts = workers.run(
-        _draw_words,
-        [
-            (*pair, end - size, end, *counts, layout.word_tokens, priors.beta, K,
-             *words, logs(), *balls, *made)
-            for pair, end, size in zip(pairs, ends, sizes, strict=True)
-        ],
-    )  # fmt: skip
-    S: F64 = np.asarray(np.sum(parts, axis=0), np.float64)
-    return None if (S < 0.0).any() else (first, last, topic, mass, S)
+    K, pairs = layout.n_topics, list(pairwise(layout.fixed_ranges.tolist()))
+    sizes = (  # the second is always enough, and never seen to be needed
+        _cells(pairs, counts, priors.beta, balls.rate, K, spare) for spare in (SPARE, math.inf)
+    )
+    keys = [part for p in (Purpose.CELL, Purpose.BALL) for part in key(seed, sweep, p)]
+    given = (K, *keys, logs(), *balls)
+    return draw_in_ranges(_draw_words, pairs, sizes, given, layout, counts, priors, workers, words)
 
 
 def _cells(
@@ -143,17 +133,21 @@ def _draw_words(
         gap = 1.0 / (rate * beta[v])
         ball, position = v * 4294967296, 0.0  # of each ball two addresses: its gap and its size
         ahead = int(min(1.2 * K / gap + 3.0, MOST_AHEAD))  # balls drawn at once
-        i, t = 0, np.int64(0)  # the next ball among those, and its topic
+        t = np.int64(0)  # the topic of the next ball
         if not full:
-            if j == stop and word_tokens[v] > 0:
+            i = j
+            while i < stop and n_count[i] < 1:
+                i += 1
+            if i == stop and word_tokens[v] > 0:  # fractions may give no mass
                 r = bits(ball_a, ball_b, ball)
                 position = gap * (exponential_below(K / gap, r) - exponential(r, logs))
             position = _draw_balls(
                 ahead, position, gap, K, ball_a, ball_b, ball, logs, scale, quantile, where, size
             )
             t = where[0]
+        i = 0  # the next ball among those drawn
         while j < stop or t < K:
-            k, n = t, 0
+            k, n = t, n_count.dtype.type(0)
             if j < stop and np.int64(n_topic[j]) <= t:
                 k, n = np.int64(n_topic[j]), n_count[j]
                 j += 1
@@ -164,7 +158,7 @@ def _draw_words(
                 t += 1
             else:
                 if n > 0:
-                    g = gamma_count(n, cell_a, cell_b, cell, logs)
+                    g = gamma_mass(n, cell_a, cell_b, cell, logs)
                 while t == k:
                     g += size[i]
                     i += 1
@@ -176,6 +170,8 @@ def _draw_words(
                         )  # fmt: skip
                         i = 0
                     t = where[i]
+            if g == 0.0:  # of a fraction, too small to write down
+                continue
             if at == end:
                 S[:] = -np.inf
                 return S

@@ -1,7 +1,8 @@
 """Phi drawn from the Poisson Pólya urn, sparse from beginning to end.
 
 Each cell is Poisson(n + beta), drawn as Poisson(n) + Poisson(beta). The first part touches only
-cells where n is positive. The second, over the K cells of a word, is one Poisson(beta K) number
+cells where n is positive; where pseudo-counts make n a fraction, that is Poisson(whole part) +
+Poisson(rest). The second, over the K cells of a word, is one Poisson(beta K) number
 of balls, each thrown on a uniform topic. The cost is O(nnz(n) + beta K V), and nothing of size
 K by V is ever stored.
 
@@ -14,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from polyaurn.backends.cpu.columns import finish_columns
+from polyaurn.backends.cpu.columns import ALL_WORDS, AllWords, draw_in_ranges
 from polyaurn.backends.cpu.layout import Layout
 from polyaurn.backends.tables import poisson_tables
 from polyaurn.backends.variates import (
@@ -25,7 +26,7 @@ from polyaurn.backends.variates import (
     poisson_rate,
     unit,
 )
-from polyaurn.base.arrays import F64, I32, I64, U16, empty
+from polyaurn.base.arrays import F64, I32, I64, U16
 from polyaurn.base.compilation import njit
 from polyaurn.base.rng import Key, Moment, Purpose, key
 from polyaurn.base.threads import Workers
@@ -37,23 +38,38 @@ REDRAW = 64  # most balls of a redrawn column; more has probability below 1e-20
 
 
 def draw_phi(
-    layout: Layout, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Workers
+    layout: Layout,
+    counts: Counts,
+    priors: Priors,
+    seed: int,
+    sweep: Moment,
+    workers: Workers,
+    words: AllWords = ALL_WORDS,
 ) -> Phi:
     """Draw Phi given the counts, the first step of the paper's Algorithm 2."""
-    columns = draw_masses(layout, counts, priors, seed, sweep, workers)
-    return finish_columns(layout, *columns, priors.alpha, workers)
+    columns = draw_masses(layout, counts, priors, seed, sweep, workers, words)
+    return words.finish(layout, *columns, priors.alpha, workers)
 
 
 def draw_masses(
-    layout: Layout, counts: Counts, priors: Priors, seed: int, sweep: Moment, workers: Workers
+    layout: Layout,
+    counts: Counts,
+    priors: Priors,
+    seed: int,
+    sweep: Moment,
+    workers: Workers,
+    words: AllWords = ALL_WORDS,
 ) -> tuple[I64, I64, U16, F64, F64]:
     """Draw the urn's counts, no topic left empty: columns, and their totals S over words."""
     balls = draw_ball_counts(layout, priors, seed, sweep, workers)
-    first, last, topic, mass, S = draw_columns(layout, counts, priors, balls, seed, sweep, workers)
+    first, last, topic, mass, S = draw_columns(
+        layout, counts, priors, balls, seed, sweep, workers, words
+    )
     empty = np.flatnonzero(S == 0)
     if len(empty):
         row_key = key(seed, sweep, Purpose.ROW)
-        k, v = fill_rows(empty, counts, priors.beta, layout.n_topics, row_key)
+        known = words.counts_of(empty, counts)
+        k, v = fill_rows(empty, known, priors.beta, layout.n_topics, row_key)
         first, last, topic, mass = add_balls(first, last, topic, mass, k, v, np.ones(len(k)))
         S += np.bincount(k, minlength=layout.n_topics)
     return first, last, topic, mass, S
@@ -80,46 +96,25 @@ def draw_columns(
     seed: int,
     sweep: Moment,
     workers: Workers,
+    words: AllWords = ALL_WORDS,
 ) -> tuple[I64, I64, U16, F64, F64]:
     """Draw the urn's counts of every word, and their totals S over words."""
-    for spare in (SPARE, REDRAW):  # the second is always enough, and hardly ever needed
-        drawn = _draw_into(spare, layout, counts, priors, balls, seed, sweep, workers)
-        if drawn is not None:
-            return drawn
-    raise AssertionError("no space for the columns of Phi")
+    K, pairs = layout.n_topics, _pairs(layout)
+    sizes = (  # the second is always enough, and hardly ever needed
+        _cells(pairs, counts, balls, K, spare) for spare in (SPARE, REDRAW)
+    )
+    purposes = (Purpose.CELL, Purpose.FRACTION, Purpose.BALL, Purpose.COLUMN)
+    keys = [part for purpose in purposes for part in key(seed, sweep, purpose)]
+    given = (balls, K, *keys, *poisson_tables())
+    return draw_in_ranges(_draw_words, pairs, sizes, given, layout, counts, priors, workers, words)
 
 
-def _draw_into(
-    spare: float,
-    layout: Layout,
-    counts: Counts,
-    priors: Priors,
-    balls: I32,
-    seed: int,
-    sweep: Moment,
-    workers: Workers,
-) -> tuple[I64, I64, U16, F64, F64] | None:
-    """Draw columns, with spare cells for those drawn again; None where these are too few."""
-    V, K = layout.n_words, layout.n_topics
-    pairs = _pairs(layout)
+def _cells(
+    pairs: list[tuple[int, int]], counts: Counts, balls: I32, K: int, spare: float
+) -> list[int]:
+    """Return how many cells to set aside for each range, spare ones for columns drawn again."""
     length = np.minimum(counts.last - counts.first + balls, K)
-    sizes = [int(length[lo:hi].sum() + spare * (hi - lo)) + REDRAW for lo, hi in pairs]
-    ends = np.cumsum(sizes).tolist()
-    first, last = np.empty(V, np.int64), np.empty(V, np.int64)
-    topic, mass = empty(ends[-1], np.uint16), empty(ends[-1], np.float64)
-    keys = [key(seed, sweep, p) for p in (Purpose.CELL, Purpose.BALL, Purpose.COLUMN)]
-    words = [part for pair in keys for part in pair]
-    made = (*poisson_tables(), first, last, topic, mass)
-    parts = workers.run(
-        _draw_words,
-        [
-            (*pair, end - size, end, *counts, layout.word_tokens, priors.beta, balls, K,
-             *words, *made)
-            for pair, end, size in zip(pairs, ends, sizes, strict=True)
-        ],
-    )  # fmt: skip
-    S: F64 = np.asarray(np.sum(parts, axis=0), np.float64)
-    return None if (S < 0).any() else (first, last, topic, mass, S)
+    return [int(length[lo:hi].sum() + spare * (hi - lo)) + REDRAW for lo, hi in pairs]
 
 
 def _pairs(layout: Layout) -> list[tuple[int, int]]:
@@ -135,7 +130,7 @@ def _draw_ball_counts(lo, hi, beta, K, a, b, balls):
 @njit(nogil=True, cache=True)
 def _draw_words(
     lo, hi, at, end, n_first, n_last, n_topic, n_count, word_tokens, beta, balls, K,
-    cell_a, cell_b, ball_a, ball_b, column_a, column_b, cut, other,
+    cell_a, cell_b, part_a, part_b, ball_a, ball_b, column_a, column_b, cut, other,
     first, last, topic, mass,
 ):  # fmt: skip
     gamma = np.zeros(K, np.int64)  # the paper's gamma-tilde, for one word
@@ -148,9 +143,14 @@ def _draw_words(
         for j in range(start, stop):
             k = n_topic[j]
             listed[k] = v
-            gamma[k] = poisson_count(
-                n_count[j], bits(cell_a, cell_b, v * 65536 + np.int64(k)), cut, other
-            )
+            whole = np.int64(n_count[j])
+            part = n_count[j] - whole
+            if whole > 0:
+                r = bits(cell_a, cell_b, v * 65536 + np.int64(k))
+                gamma[k] = poisson_count(whole, r, cut, other)
+            if part > 0:
+                r = bits(part_a, part_b, v * 65536 + np.int64(k))
+                gamma[k] += poisson_rate(np.float64(part), r)
             total += gamma[k]
         n_extra = 0
         for j in range(balls[v]):
@@ -161,26 +161,10 @@ def _draw_words(
             gamma[k] += 1
             total += 1
         if total == 0 and word_tokens[v] > 0:
-            n_v = 0
-            for j in range(start, stop):
-                n_v += n_count[j]
-            rate = n_v + beta[v] * K
-            total = min(poisson_positive(rate, bits(column_a, column_b, v * 4294967296)), REDRAW)
-            for ball in range(1, total + 1):
-                u = unit(bits(column_a, column_b, v * 4294967296 + ball)) * rate
-                if u < n_v:
-                    j = start
-                    u -= n_count[j]
-                    while u >= 0.0:
-                        j += 1
-                        u -= n_count[j]
-                    k = np.int64(n_topic[j])
-                else:
-                    k = min(np.int64((u - n_v) / beta[v]), K - 1)
-                    if listed[k] != v:
-                        listed[k] = v
-                        n_extra = _insert(extra, n_extra, k)
-                gamma[k] += 1
+            n_extra = _draw_again(
+                v, start, stop, n_topic, n_count, beta, K, column_a, column_b,
+                gamma, listed, extra, n_extra,
+            )  # fmt: skip
         first[v] = at
         if at + min(stop - start + n_extra, K) > end:
             S[:] = -(1 << 62)
@@ -215,6 +199,34 @@ def _draw_words(
 
 
 @njit(cache=True)
+def _draw_again(
+    v, start, stop, n_topic, n_count, beta, K, column_a, column_b, gamma, listed, extra, n_extra
+):
+    """Draw an empty column given that it is not; return how many topics are in its list then."""
+    n_v = n_count.dtype.type(0)
+    for j in range(start, stop):
+        n_v += n_count[j]
+    rate = n_v + beta[v] * K
+    total = min(poisson_positive(rate, bits(column_a, column_b, v * 4294967296)), REDRAW)
+    for ball in range(1, total + 1):
+        u = unit(bits(column_a, column_b, v * 4294967296 + ball)) * rate
+        if u < n_v:
+            j = start
+            u -= n_count[j]
+            while u >= 0.0:
+                j += 1
+                u -= n_count[j]
+            k = np.int64(n_topic[j])
+        else:
+            k = min(np.int64((u - n_v) / beta[v]), K - 1)
+            if listed[k] != v:
+                listed[k] = v
+                n_extra = _insert(extra, n_extra, k)
+        gamma[k] += 1
+    return n_extra
+
+
+@njit(cache=True)
 def _insert(extra, n, k):
     """Put a topic into a list, in its place while the list is short; return its new length."""
     j = n
@@ -233,7 +245,7 @@ def fill_rows(empty: I64, counts: Counts, beta: F64, K: int, row_key: Key) -> tu
 
 @njit(cache=True)
 def _throw_rows(empty, first, last, topic, number, K, beta_sum, a, b):
-    n_k = np.zeros(K, np.int64)
+    n_k = np.zeros(K, np.float64)
     for v in range(len(first)):
         for j in range(first[v], last[v]):
             n_k[topic[j]] += number[j]

@@ -1,22 +1,24 @@
 """Steps of a chain in compiled code, on threads; each sampler adds how it draws Phi and topics."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from polyaurn.backends.backend import MakeSteps
 from polyaurn.backends.cpu import counts as counting
-from polyaurn.backends.cpu.collapsed_parts import no_counts
+from polyaurn.backends.cpu.columns import ALL_WORDS, AllWords
 from polyaurn.backends.cpu.histograms import count_documents
 from polyaurn.backends.cpu.layout import Layout, make_layout
 from polyaurn.backends.cpu.log_posterior import log_posterior
 from polyaurn.backends.cpu.start import enter, uniform_topics
+from polyaurn.backends.draws import AddressedDraws
 from polyaurn.base.arrays import I64, U16
 from polyaurn.base.rng import Moment
 from polyaurn.base.threads import Workers
+from polyaurn.chain.hdp import HDP, Draws
 from polyaurn.chain.priors import Histogram
 from polyaurn.chain.samplers import MH_STEPS
 from polyaurn.chain.state import Counts, Phi, Priors, State, Work
 from polyaurn.chain.steps import Address, LDASteps
-from polyaurn.corpus.corpus import Corpus
+from polyaurn.corpus.part import Documents
 
 
 class PhiStep(Protocol):
@@ -30,8 +32,49 @@ class PhiStep(Protocol):
         seed: int,
         sweep: Moment,
         workers: Workers,
+        words: AllWords = ALL_WORDS,
     ) -> Phi:
-        """Return Phi."""
+        """Return Phi; `words` says who draws which."""
+
+
+class ZStep(Protocol):
+    """A function that draws topics given Phi, or what takes its place."""
+
+    def __call__(
+        self,
+        layout: Layout,
+        z: U16,
+        phi: Any,
+        priors: Priors,
+        seed: int,
+        sweep: Moment,
+        workers: Workers,
+        blocks: I64 | None = None,
+        into: U16 | None = None,
+        /,
+    ) -> tuple[U16, Counts, Work]:
+        """Return all topics, the counts of these blocks, and the work."""
+
+
+class ProposingZStep(Protocol):
+    """A `ZStep` that proposes topics, `mh_steps` times per token."""
+
+    def __call__(
+        self,
+        layout: Layout,
+        z: U16,
+        phi: Any,
+        priors: Priors,
+        seed: int,
+        sweep: Moment,
+        workers: Workers,
+        blocks: I64 | None = None,
+        into: U16 | None = None,
+        /,
+        *,
+        mh_steps: int,
+    ) -> tuple[U16, Counts, Work]:
+        """Return all topics, the counts of these blocks, and the work."""
 
 
 class CPUSteps(LDASteps):
@@ -42,26 +85,30 @@ class CPUSteps(LDASteps):
     """
 
     phi_step: ClassVar[PhiStep]
-    z_step: ClassVar[Callable[..., tuple[U16, Counts, Work]]]
+    z_step: ClassVar[ZStep | ProposingZStep]
     by_word = True
     proposes = False
 
     def __init__(
         self,
-        corpus: Corpus,
+        corpus: Documents,
         n_topics: int,
         workers: Workers | None = None,
         *,
         mh_steps: int = MH_STEPS,
         learn_every: int = 0,
+        hdp: HDP | None = None,
+        layout: Layout | None = None,
     ) -> None:
-        super().__init__(corpus, mh_steps=mh_steps, learn_every=learn_every)
+        super().__init__(corpus, mh_steps=mh_steps, learn_every=learn_every, hdp=hdp)
         self.workers = workers or Workers(1)
-        self.layout = make_layout(corpus, n_topics, self.workers, by_word=self.by_word)
+        if layout is None:
+            layout = make_layout(corpus, n_topics, self.workers, by_word=self.by_word)
+        self.layout = layout
 
     def start(self, seed: int, blocks: I64 | None = None) -> U16:
         """Draw first topics uniformly; documents of other blocks have none."""
-        return uniform_topics(self.layout, seed, blocks)
+        return uniform_topics(self.layout, seed, blocks, self.start_topics, self.layout.first_token)
 
     def count(self, z: U16) -> Counts:
         """Count topics of words from scratch, in tokens that have a topic."""
@@ -75,15 +122,22 @@ class CPUSteps(LDASteps):
         """Put some documents' new counts in place of their old ones."""
         return counting.replace_counts(self.layout, counts, old, new, self.workers)
 
+    def add_pseudo_counts(self, counts: Counts, pseudo: Counts) -> Counts:
+        """Return counts with pseudo-counts."""
+        return counting.add_pseudo_counts(self.layout, counts, pseudo, self.workers)
+
     def document_histogram(self, z: U16) -> Histogram:
         """Count documents by topic and number of tokens."""
         return count_documents(self.layout.doc_ptr, z, self.layout.n_topics, self.workers)
 
+    def draws(self, address: Address) -> Draws:
+        """Return the random variates of a sweep."""
+        return AddressedDraws(*address)
+
     def draw_phi(self, counts: Counts, priors: Priors, address: Address) -> Phi:
         """Draw Phi: given n and beta + n0 it is Phi given n + n0 and beta."""
         if priors.pseudo is not None:
-            nothing = no_counts(self.layout.n_words)
-            counts = self.replace_counts(counts, nothing, priors.pseudo)
+            counts = self.add_pseudo_counts(counts, priors.pseudo)
         return type(self).phi_step(self.layout, counts, priors, *address, self.workers)
 
     def draw_z(
@@ -117,5 +171,9 @@ class CollapsedSteps(CPUSteps):
     in_parts = False
 
     def draw_phi(self, counts: Counts, priors: Priors, address: Address) -> Counts:  # type: ignore[override]
-        """Return the counts, which take Phi's place."""
-        return counts
+        """Return the counts with the pseudo-counts, which take Phi's place."""
+        return counts if priors.pseudo is None else self.add_pseudo_counts(counts, priors.pseudo)
+
+
+if TYPE_CHECKING:
+    conforms: MakeSteps[U16, Counts, Phi] = CPUSteps

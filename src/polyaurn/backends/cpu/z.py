@@ -22,7 +22,7 @@ from polyaurn.backends.cpu.z_long import draw_documents
 from polyaurn.backends.variates import bits, unit
 from polyaurn.base.arrays import I32, I64, U16
 from polyaurn.base.compilation import njit
-from polyaurn.base.rng import Moment, Purpose, key
+from polyaurn.base.rng import Moment, Purpose, key, shifted
 from polyaurn.base.threads import Workers
 from polyaurn.chain.state import Counts, Phi, Priors, Work
 
@@ -52,7 +52,8 @@ def draw_z(
     if new is None:
         new = np.empty_like(z) if blocks is None else z.copy()
     todo = np.arange(len(layout.blocks) - 1) if blocks is None else blocks
-    keys = (key(seed, sweep, Purpose.Z), key(seed, sweep, Purpose.PRIOR))
+    purposes = (Purpose.Z, Purpose.PRIOR)
+    keys = [shifted(key(seed, sweep, purpose), layout.first_token) for purpose in purposes]
 
     def draw(b: int, tally: I32) -> int:
         documents, *runs = block_of(layout, b)
@@ -66,7 +67,7 @@ def draw_z(
 
 
 def _largest_first(layout: Layout, blocks: I64) -> list[tuple[Any]]:
-    """Order blocks so that one long document is not what threads wait for at the end."""
+    """Order blocks so that threads do not wait for one long document at the end."""
     long = layout.first_run[blocks] == layout.last_run[blocks]
     return [(int(b),) for b in blocks[np.argsort(~long, kind="stable")]]
 

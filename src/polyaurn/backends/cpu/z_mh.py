@@ -21,7 +21,7 @@ from polyaurn.backends.cpu.layout import Layout, block_of
 from polyaurn.backends.cpu.proposals import find_topic, from_document, uniform_of
 from polyaurn.base.arrays import I32, I64, U16
 from polyaurn.base.compilation import njit
-from polyaurn.base.rng import Moment, Purpose, key
+from polyaurn.base.rng import Moment, Purpose, key, shifted
 from polyaurn.base.threads import Workers
 from polyaurn.chain.state import Counts, Phi, Priors, Work
 
@@ -42,7 +42,7 @@ def draw_z(
     """Move topics given Phi by Metropolis-Hastings, `mh_steps` pairs of proposals per token."""
     new = into if into is not None else z.copy()
     todo = np.arange(len(layout.blocks) - 1) if blocks is None else blocks
-    address = key(seed, sweep, Purpose.Z)
+    address = shifted(key(seed, sweep, Purpose.Z), layout.first_token)
     alpha_sums = np.cumsum(priors.alpha)
 
     def draw(b: int, tally: I32) -> Any:
