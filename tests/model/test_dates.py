@@ -16,6 +16,8 @@ ZONE = dt.timezone(dt.timedelta(hours=1))
     ("value", "written", "moment"),
     [
         ("2024", (2024, 0, 0), "2024-01-01"),
+        ("2024.0", (2024, 0, 0), "2024-01-01"),
+        ("20240507.0", (2024, 5, 7), "2024-05-07"),
         (" 2024-05 ", (2024, 5, 0), "2024-05-01"),
         ("2024/5/7", (2024, 5, 7), "2024-05-07"),
         ("20240507", (2024, 5, 7), "2024-05-07"),
@@ -33,7 +35,7 @@ def test_dates_are_read_alike_everywhere(value, written, moment):
     assert found[:3] == written
     assert found.moment == np.datetime64(moment, "us")
     assert as_times([value, None])[0] == np.datetime64(moment, "us")
-    assert parse_dates([value], 1, "dates, number") == [written]
+    assert parse_dates([value], 1, "dates") == [written]
 
 
 @pytest.mark.parametrize(
@@ -42,21 +44,23 @@ def test_dates_are_read_alike_everywhere(value, written, moment):
 def test_missing_dates(value):
     assert read_date(value) is None
     assert np.isnat(as_times(["2024", value])[1])
-    assert parse_dates([value], 1, "dates, number") == [None]
+    assert parse_dates([value], 1, "dates") == [None]
 
 
-@pytest.mark.parametrize("value", ["soon", "2024-13", "2024-02-30", "99999", "0000", "1.2.2024"])
+@pytest.mark.parametrize(
+    "value", ["soon", "2024-13", "2024-02-30", "99999", "2024.5", "0000", "1.2.2024"]
+)
 def test_what_is_not_a_date_is_rejected_everywhere(value):
     with pytest.raises(ValueError):  # noqa: PT011
         read_date(value)
     with pytest.raises(InputError, match="'timestamps' parameter must hold only numbers, or dates"):
         as_times(["2024", value])
-    with pytest.raises(InputError, match="dates, number 1: expected a date such as 2024"):
-        parse_dates([value], 1, "dates, number")
+    with pytest.raises(InputError, match="dates, at position 0: expected a date such as 2024"):
+        parse_dates([value], 1, "dates")
 
 
 def test_a_time_that_cannot_be_read_leaves_the_day():
     """The report needs days only; elsewhere the moment counts."""
-    assert parse_dates(["2024-05-07 noon"], 1, "dates, number") == [(2024, 5, 7)]
+    assert parse_dates(["2024-05-07 noon"], 1, "dates") == [(2024, 5, 7)]
     with pytest.raises(InputError, match="Got '2024-05-07 noon' at position 0"):
         as_times(["2024-05-07 noon"])

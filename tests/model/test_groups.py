@@ -128,8 +128,8 @@ def test_a_plot_and_the_report_have_the_shares_of_the_table(model):
     drawn = [line.get_ydata() for line in plot_over_time(model, years, [1, 2]).lines]
     plt.close("all")
     assert np.allclose(np.array(drawn).T, table, rtol=1e-12)
-    told = over_time(model, parse_dates(map(str, years), 6, "dates, number"), np.array([1, 2]))
-    assert np.allclose(np.array(told["share"]).T, table, atol=1e-5)
+    found = over_time(model, parse_dates(map(str, years), 6, "dates"), np.array([1, 2]))
+    assert np.allclose(np.array(found["share"]).T, table, atol=1e-5)
     lengths = model.doc_topic_counts.sum(axis=1)
     assert len(set(lengths[:5].ravel().tolist()[0])) > 1  # else both kinds of share are the same
 

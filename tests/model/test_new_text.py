@@ -176,7 +176,7 @@ def test_a_folder_of_version_0_1_says_it_in_its_options(tmp_path):
     assert polyaurn.load(tmp_path / "m").transform(["star"]).shape[0] == 1
 
 
-def test_a_document_of_unknown_words_has_the_prior_alone_and_in_company():
+def test_a_document_of_unknown_words_has_the_prior_by_itself_and_among_others():
     model = train().model_
     prior = model.priors.alpha / model.priors.alpha.sum()
     with pytest.warns(UserWarning, match="Is this the model of another language"):
@@ -200,6 +200,15 @@ def test_a_few_unknown_words_cause_no_warning():
         model.transform(["dogs zzzz qqqq wwww"])
     with pytest.warns(UserWarning, match="2 of 3 documents have no word that the model knows"):
         model.transform(["dogs cats birds", "", ""])
+
+
+def test_stop_words_of_the_model_are_not_unknown_words_however_documents_were_cut():
+    model = LDA(2, max_iter=5, verbose=False).fit(Corpus.from_texts(TEXTS)).model_
+    cut = Corpus.from_texts(["the cats and unheard dogs"], stop_words=None)
+    for X in (cut, [["the", "cats", "and", "unheard", "dogs"]], ["the cats and unheard dogs"]):
+        known = in_words_of(model.vocab, X, model.tokenization)
+        assert (known.tokens.tolist(), known.unknown.tolist()) == ([2], [1])
+    assert in_words_of(model.vocab, cut).unknown.tolist() == [3]
 
 
 def test_pairs_that_a_model_lacks_are_not_unknown_words():

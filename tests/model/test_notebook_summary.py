@@ -90,6 +90,22 @@ def test_a_label_is_shown(trained):
     assert "Rivers" in read(trained.label_topics({2: "Rivers"})._repr_html_())
 
 
+def test_a_hierarchy_shows_labels_and_words(trained):
+    model = trained.model_.label_topics({2: "Rivers"})
+    table = model.hierarchy(as_frame=False).table
+    said = read(model.hierarchy()._repr_html_())
+    assert "2: Rivers" in said
+    names = dict(zip(map(tuple, table["left"] + table["right"]),
+                     table["left_name"] + table["right_name"], strict=True))  # fmt: skip
+    for k in (0, 1, 3):
+        assert f"{k}: {', '.join(model.topics(3)[k])}"[:40] in said
+        assert names[(k,)].startswith(model.topics(1)[k][0])
+    for topics, words in zip(table["left"], table["left_name"], strict=True):
+        if len(topics) > 1:
+            merged = model.merge_topics([topics])
+            assert words == ", ".join(merged.topics(5)[min(topics)])
+
+
 def test_a_corpus_shows_its_most_frequent_words(small):
     said = read(small._repr_html_())
     first = small.vocab[int(np.bincount(small.word).argmax())]

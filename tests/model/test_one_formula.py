@@ -2,12 +2,16 @@
 
 import csv
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import polyaurn
 from polyaurn import LDA, Corpus, InputError, exchange
-from polyaurn.model.data import word_probabilities
+from polyaurn.exchange.parts import topics_only
+from polyaurn.model.data import largest_topics, word_probabilities
 from polyaurn.pages.report.data import gather
 
 SUBJECTS = ("said cat dog bird fish", "said moon star comet orbit", "said goal team cup coach")
@@ -17,8 +21,7 @@ N = 4
 
 
 @pytest.fixture(scope="module")
-def model():
-    """Seeds weigh so much that they lead topics in which they are not the most frequent."""
+def corpus():
     rng = np.random.default_rng(1)
     subjects = [subject.split() for subject in SUBJECTS]
     vocabulary = sorted({word for subject in subjects for word in subject})
@@ -26,8 +29,14 @@ def model():
     for d in range(60):
         for word in rng.choice(subjects[d % 3], 12, p=[0.3, 0.28, 0.22, 0.12, 0.08]):
             X[d, vocabulary.index(word)] += 1
-    corpus = Corpus.from_matrix(X, vocabulary)
+    return Corpus.from_matrix(X, vocabulary)
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    """Seeds weigh so much that they lead topics in which they are not the most frequent."""
     lda = LDA(3, max_iter=20, seed_words=SEEDS, seed_strength=40, verbose=False).fit(corpus)
+    vocabulary = corpus.vocab
     labelled = lda.model_.label_topics(LABELS)
     by_tokens = np.argsort(-labelled.topic_word_counts.toarray(), axis=1, kind="stable")[:, :N]
     probable = labelled.topics(N, order="frequency")
@@ -133,6 +142,36 @@ def test_models_without_seeds_and_labels_have_none_on_the_page(trained):
     data = gather(trained)
     assert data["seeds"] is None
     assert data["topics"]["label"] == [None] * 4
+
+
+def test_the_notebook_card_of_posterior_draws(corpus):
+    lda = LDA(3, max_iter=20, seed_words=SEEDS, seed_strength=40, verbose=False)
+    posterior = lda.sample_posterior(corpus, chains=2, draws=1, thin=1)
+    assert lda.model_.topics(6) != lda.model_.topics(6, order="frequency")
+    text = re.sub(r"<[^>]*>", "", posterior._repr_html_())
+    for words in lda.model_.topics(6):
+        assert ", ".join(words) in text
+
+
+def test_lists_of_the_largest_topics(trained, run, tmp_path):
+    """Topics of equal sizes are in the order of their numbers everywhere."""
+    counts = trained.model_.topic_word_counts.toarray()
+    model = topics_only(counts[[0, 1, 0, 1, 0]], 0.1, 0.01, trained.model_.vocab, "test", "words")
+    order = largest_topics(model).tolist()
+    assert order in ([0, 2, 4, 1, 3], [1, 3, 0, 2, 4])
+    model.save(tmp_path / "equal")
+    _, out, _ = run("topics", "equal", "--by-size")
+    assert [int(line.split("\t")[0]) for line in out.splitlines()] == order
+
+
+def test_only_one_place_sorts_topics_by_size():
+    package = Path(polyaurn.__file__).parent
+    sorting = [
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"argsort\(.*topic_sizes|topic_sizes.*argsort", path.read_text("utf-8"))
+    ]
+    assert sorting == ["model/data.py"]
 
 
 def test_plots(model, words, named):

@@ -14,7 +14,7 @@ def place(model):
     return place_topics(model.topic_word_mass, model.topic_sizes)
 
 
-def test_circles_lie_in_the_map_apart_and_near_their_like():
+def test_circles_are_in_the_map_apart_and_near_their_like():
     groups = np.zeros((12, 60))
     for k in range(12):
         groups[k, 20 * (k % 3) : 20 * (k % 3) + 20] = 5

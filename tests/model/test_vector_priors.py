@@ -1,6 +1,6 @@
 """Every table of a model whose topics and words all have priors of their own, against dense sums.
 
-With one alpha for all topics, an alpha of another topic cannot be told from the right one.
+With one alpha for all topics, an alpha of another topic cannot be distinguished from the right one.
 """
 
 import numpy as np

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from polyaurn.base.arrays import F64
+from polyaurn.base.arrays import F64, I64, release
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.arrays import document_pieces, first_in_documents, occurrences
 from polyaurn.corpus.corpus import Corpus
 
 
@@ -40,18 +41,41 @@ def mimno_coherence(topics: Any, corpus: Corpus, *, n_words: int = 10) -> F64:
     """
     topics = top_words(topics, n_words)
     number = {word: v for v, word in enumerate(corpus.vocab)}
-    used = set(np.unique(corpus.word).tolist())
-    check_all_occur(sorted({w for topic in topics for w in topic if number.get(w, -1) not in used}))
-    listed = sorted({number[word] for topic in topics for word in topic})
-    column = {v: j for j, v in enumerate(listed)}
-    there: sp.csc_matrix = (corpus.to_matrix().tocsc()[:, listed] > 0).astype(np.int64)
+    times = occurrences(corpus.word, corpus.n_words)
+    missing = {w for topic in topics for w in topic if w not in number or not times[number[w]]}
+    check_all_occur(sorted(missing))
+    numbers = [np.array([number[word] for word in topic], np.int64) for topic in topics]
     found = np.zeros(len(topics))
-    for t, topic in enumerate(topics):
-        words = there[:, [column[number[word]] for word in topic]]
-        together = (words.T @ words).toarray()
-        for j in range(1, len(topic)):
+    for t, together in enumerate(_documents_with_both(numbers, corpus)):
+        for j in range(1, len(together)):
             found[t] += np.log((together[j, :j] + 1) / together.diagonal()[:j]).sum()
     return found
+
+
+def _documents_with_both(topics: list[I64], corpus: Corpus) -> list[I64]:
+    """Return for each topic how many documents hold both words of each pair of its words.
+
+    Documents are counted a piece at a time, so that the corpus does not have to fit in memory.
+    """
+    listed = np.unique(np.concatenate([np.empty(0, np.int64), *topics]))
+    column = np.full(corpus.n_words, -1, np.int32)
+    column[listed] = np.arange(len(listed))
+    columns = [column[topic] for topic in topics]
+    together = [np.zeros((len(topic), len(topic)), np.int64) for topic in topics]
+    for lo, hi in document_pieces(corpus.doc_ptr):
+        begin = corpus.doc_ptr[lo]
+        ptr, word = corpus.doc_ptr[lo : hi + 1] - begin, corpus.word[begin : corpus.doc_ptr[hi]]
+        of_word = column[word]
+        counted = (of_word >= 0) & first_in_documents(ptr, word)
+        kept = np.concatenate(([0], np.cumsum(counted)))[ptr]
+        indices = of_word[counted]
+        shape = (hi - lo, len(listed))
+        there = sp.csr_matrix((np.ones(len(indices), np.int64), indices, kept), shape).tocsc()
+        for both, places in zip(together, columns, strict=True):
+            words = there[:, places]
+            both += (words.T @ words).toarray()
+        release(corpus.word)
+    return together
 
 
 def top_words(topics: Any, n_words: int) -> list[list[str]]:

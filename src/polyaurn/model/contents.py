@@ -11,10 +11,13 @@ from polyaurn.files.names import (
     CHECKPOINTS,
     CONFIG,
     HEADER,
+    PART,
     SEALED,
     TIMINGS,
+    WORK,
     holds_arrays,
     holds_checkpoint,
+    holds_remains,
 )
 from polyaurn.files.sealed import Damaged, both_names, names_in, read_header
 
@@ -90,7 +93,8 @@ def remove_strays(folder: Path) -> None:
     """Remove what writers left that were killed: incomplete files, and those of no header."""
     used = names_in(folder / HEADER, FORMAT)
     for entry in list(folder.iterdir()):
-        unused = entry.name in both_names(SEALED) - used
+        ours = entry.name in both_names(SEALED) or PART.fullmatch(entry.name)
+        unused = ours and entry.name not in used
         if unused or file_of_temporary(entry.name) in OURS:
             entry.unlink(missing_ok=True)
 
@@ -99,7 +103,10 @@ def _is_other(entry: Path) -> bool:
     """Return whether an entry is neither ours nor one that systems leave in any folder."""
     if entry.name == CHECKPOINTS or CHAIN.fullmatch(entry.name):
         inside = entry / CHECKPOINTS if entry.name != CHECKPOINTS else entry
-        run = holds_checkpoint(inside.parent)
-        return not (run or (entry.is_dir() and not any(entry.iterdir())))
-    known = entry.name in OURS or file_of_temporary(entry.name) in OURS
-    return not (known or entry.name == WRITING or is_harmless(entry.name))
+        others = [] if inside == entry or not entry.is_dir() else list(entry.iterdir())
+        alone = all(other == inside or is_harmless(other.name) for other in others)
+        begun = entry.is_dir() and alone and holds_remains(inside)
+        return not (begun or holds_checkpoint(inside.parent))
+    named = entry.name in OURS or file_of_temporary(entry.name) in OURS
+    of_workers = PART.fullmatch(entry.name) or entry.name.startswith(WORK)
+    return not (named or of_workers or entry.name == WRITING or is_harmless(entry.name))

@@ -13,6 +13,7 @@ from polyaurn.base.arrays import F64, I64, U16
 from polyaurn.chain.priors import topic_word_mass
 from polyaurn.chain.state import Counts, Priors
 from polyaurn.corpus.tokenization import Tokenization
+from polyaurn.model.clusters import Clusters
 
 AVERAGED = "averaged_draws"  # among the parameters
 
@@ -30,6 +31,7 @@ class ModelData:
     trace: list[dict[str, Any]] = field(default_factory=list)
     parameters: dict[str, Any] = field(default_factory=dict)
     tokenization: Tokenization | None = None
+    clusters: Clusters | None = None
 
     def __post_init__(self) -> None:
         """Make all arrays read-only, and containers the model's own."""
@@ -127,8 +129,8 @@ def document_lengths(model: ModelData) -> I64:
     return np.asarray(model.doc_topic_counts.sum(axis=1), dtype=np.int64).ravel()
 
 
-def largest_topics(model: ModelData, most: int) -> I64:
-    """Return the numbers of the largest topics, largest first, equal ones by number."""
+def largest_topics(model: ModelData, most: int | None = None) -> I64:
+    """Return the numbers of the largest topics, or all, largest first, equal ones by number."""
     return np.argsort(-model.topic_sizes, kind="stable")[:most]
 
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,54 @@ from polyaurn.base.errors import InputError
 CALENDAR = {"year": "Y", "month": "M", "week": "W", "day": "D", "hour": "h"}
 _THURSDAY = 3  # days after Monday, the weekday of 1970-01-01
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ](.*))?)?)?")
-_MISSING = ("", "None", "NaT", "nan", "<NA>")
+_FLOAT = re.compile(r"(\d{4}|\d{8})\.0+")  # of a column of numbers in which one is missing
+MISSING = ("", "None", "NaT", "nan", "<NA>")
+AT_POSITION = "at position {:,}".format  # where a date is that cannot be read
 _NUMBER = int | float | np.integer | np.floating
+
+
+Day = tuple[int, int, int]  # year, month and day; 0 where not known
+
+
+class Span(NamedTuple):
+    """A span of the calendar: its name, the number of the one a day is in, a number's label.
+
+    `parts` is how many of year, month and day a date must have to be in one.
+    """
+
+    name: str
+    parts: int
+    number: Callable[[Day], int]
+    label: Callable[[int], str]
+
+
+def _week(i: int) -> str:
+    year, week, _ = dt.date.fromordinal(i * 7 + 1).isocalendar()
+    return f"{year:04}-W{week:02}"
+
+
+SPANS = {  # finest first; weeks begin on Monday
+    span.name: span
+    for span in (
+        Span(
+            "day",
+            3,
+            lambda d: dt.date(*d).toordinal(),
+            lambda i: dt.date.fromordinal(i).isoformat(),
+        ),
+        Span("week", 3, lambda d: (dt.date(*d).toordinal() - 1) // 7, _week),
+        Span("month", 2, lambda d: d[0] * 12 + d[1] - 1, lambda i: f"{i // 12:04}-{i % 12 + 1:02}"),
+        Span(
+            "quarter",
+            2,
+            lambda d: d[0] * 4 + (d[1] - 1) // 3,
+            lambda i: f"{i // 4:04} Q{i % 4 + 1}",
+        ),
+        Span("year", 1, lambda d: d[0], lambda i: f"{i:04}"),
+        Span("decade", 1, lambda d: d[0] // 10, lambda i: f"{i}0s"),
+        Span("century", 1, lambda d: d[0] // 100, lambda i: f"{i}00s"),
+    )
+}
 
 
 class Date(NamedTuple):
@@ -39,12 +86,14 @@ def is_missing(value: Any) -> bool:
 def read_date(value: Any) -> Date | None:
     """Read a year, a month, a day or a moment; None for a missing value, ValueError for others.
 
-    Takes strings such as 2024, 2024-05, 2024/5/17 or ISO 8601, and whatever prints so, such as
-    dates, datetimes and datetime64.
+    Takes strings such as 2024, 2024.0, 2024-05, 2024/5/17 or ISO 8601, and whatever prints so, such
+    as dates, datetimes and datetime64.
     """
     text = "" if value is None else str(value).strip()
-    if text in _MISSING:
+    if text in MISSING:
         return None
+    if whole := _FLOAT.fullmatch(text):
+        text = whole[1]
     found = _DATE.fullmatch(text)
     if found is None:
         moment = dt.datetime.fromisoformat(text)
@@ -83,13 +132,13 @@ def as_times(values: list[Any], name: str = "timestamps") -> Any:
     times = np.full(len(values), np.datetime64("NaT", "us"))
     for at, (value, lost) in enumerate(zip(values, missing, strict=True)):
         if not lost:
-            times[at] = as_moment(value, f"at position {at}", name)
+            times[at] = as_moment(value, AT_POSITION(at), name)
     return times
 
 
 def _no_value(value: Any) -> bool:
     if isinstance(value, str):
-        return value.strip() in _MISSING
+        return value.strip() in MISSING
     return np.ndim(value) == 0 and is_missing(value)
 
 

@@ -65,6 +65,11 @@ def row_quality(p: Any, q: Any) -> F64:
     return np.minimum(np.asarray(shared.sum(axis=1), dtype=np.float64).ravel(), 1.0)
 
 
+def hellinger(alike: F64) -> F64:
+    """Return the Hellinger distances that belong to Bhattacharyya coefficients, from 0 to 1."""
+    return np.sqrt(np.clip(1.0 - alike, 0.0, 1.0))
+
+
 def topic_distances(p: Any, most_words: int | None = None) -> F64:
     """Return the Hellinger distances between the topics of one model, K by K, from 0 to 1.
 
@@ -76,7 +81,7 @@ def topic_distances(p: Any, most_words: int | None = None) -> F64:
     distance = np.empty((K, K))
     for lo in range(0, K, _ROWS):  # products of sparse rows are nearly dense, and larger as such
         alike = (roots[lo : lo + _ROWS] @ roots.T).toarray()
-        distance[lo : lo + _ROWS] = np.sqrt(np.clip(1.0 - alike, 0.0, 1.0))
+        distance[lo : lo + _ROWS] = hellinger(alike)
     np.fill_diagonal(distance, 0.0)
     return distance
 

@@ -41,6 +41,7 @@ from polyaurn.files.sealed import (
     unseal,
     write_flushed,
 )
+from polyaurn.model.clusters import arrays_of
 from polyaurn.model.contents import (
     FORMAT,
     WRITING,
@@ -51,8 +52,11 @@ from polyaurn.model.contents import (
 )
 from polyaurn.model.data import ModelData
 from polyaurn.model.labels import OF_LABELS
+from polyaurn.model.parts import Parts
+from polyaurn.model.top_level import arrays_of_top
 
 FORMAT_VERSION = 2
+PARTED_VERSION = 3  # of a model in parts
 M = TypeVar("M", bound=ModelData)
 WRITER, SAVE = "written_by", "save"  # in the header: the writer, and `TopicModel.save` among them
 _CORPUS = "# corpus "  # before the fingerprint in a config.toml, which says whose it is
@@ -110,24 +114,29 @@ def written_by(path: str | Path, writer: str) -> bool:
     if (folder / CONFIG).exists() or holds_run(folder):
         return False
     try:
-        header = unseal(folder, HEADER, FORMAT, FORMAT_VERSION, first_sealed=2)
+        header = unseal(folder, HEADER, FORMAT, PARTED_VERSION, first_sealed=2)
     except (Damaged, InputError):
         return False
     return header.get(WRITER) == writer
 
 
 def write_model(
-    model: ModelData, folder: Path, config: str | None = None, writer: str | None = None
+    model: ModelData,
+    folder: Path,
+    config: str | None = None,
+    writer: str | None = None,
+    parts: Parts | None = None,
 ) -> None:
     """Write a model into a folder that the caller has locked, replacing an earlier one.
 
     `config` is the text of its ``config.toml``; that of an earlier model is removed in any case,
-    once the new model is there. `writer` is named in the header.
+    once the new model is there. `writer` is named in the header. `parts` are in the folder already;
+    they have the topics of documents and the counts of words, which are not written again.
     """
     check_foreign(folder)
     try:
         write_flushed(folder / WRITING, b"polyaurn\n")
-        _write_files(model, folder, config, writer)
+        _write_files(model, folder, config, writer, parts)
     finally:
         remove_strays(folder)
         (folder / WRITING).unlink(missing_ok=True)
@@ -152,7 +161,7 @@ def write_labels(model: ModelData, path: str | Path) -> None:
     folder = check_path(path, "path").absolute()
     with locked(folder):
         try:
-            header = unseal(folder, HEADER, FORMAT, FORMAT_VERSION, first_sealed=2)
+            header = unseal(folder, HEADER, FORMAT, PARTED_VERSION, first_sealed=2)
         except Damaged as reason:
             raise InputError(
                 f"The folder '{path}' must hold the model that the labels are for. It is damaged "
@@ -174,8 +183,11 @@ def write_labels(model: ModelData, path: str | Path) -> None:
 def keep_labels(model: M, path: Path) -> M:
     """Return a model with the labels of the one in a folder, where both are of the same run.
 
-    Topics keep their numbers in a chain, whatever number of sweeps it has.
+    Topics keep their numbers in a chain, whatever number of sweeps it has; in a model that leaves
+    out topics without tokens, or clusters without documents, they do not.
     """
+    if model.priors.top is not None or model.clusters is not None:
+        return model
     try:
         facts = read_header(path / HEADER).get("parameters")
     except Damaged:
@@ -199,13 +211,15 @@ def _without_labels(facts: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if name not in OF_LABELS}
 
 
-def _write_files(model: ModelData, folder: Path, config: str | None, writer: str | None) -> None:
+def _write_files(
+    model: ModelData, folder: Path, config: str | None, writer: str | None, parts: Parts | None
+) -> None:
     """Write the files of a model; nothing of an earlier one is gone before its header is."""
     new_config = temporary_name(folder / CONFIG)
     if config is not None:
         stamp = _CORPUS + str(model.parameters.get("corpus_sha256"))
         write_flushed(new_config, f"{config}{stamp}\n".encode())
-    sealed = _seal(model, folder, writer)
+    sealed = _seal(model, folder, writer, parts)
     if config is not None:
         new_config.replace(folder / CONFIG)
     else:
@@ -217,20 +231,24 @@ def _write_files(model: ModelData, folder: Path, config: str | None, writer: str
     replace_file(folder / TIMINGS, _lines([first, *lines]))
 
 
-def _seal(model: ModelData, folder: Path, writer: str | None) -> dict[str, Any]:
+def _seal(
+    model: ModelData, folder: Path, writer: str | None, parts: Parts | None
+) -> dict[str, Any]:
     """Write the sealed files and their header; return the header."""
-    numbered = isinstance(model.doc_names, Numbered)
-    n = model.topic_word_counts
-    lengths = np.asarray(model.doc_topic_counts.sum(axis=1)).ravel()
-    arrays = {
-        "assignments": model.assignments,
-        "doc_ptr": np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        "alpha": model.priors.alpha,
-        "beta": model.priors.beta,
-        "topic_word_counts.data": n.data,
-        "topic_word_counts.indices": n.indices,
-        "topic_word_counts.indptr": n.indptr,
-    }
+    names = model.doc_names if parts is None else parts.doc_names
+    numbered = isinstance(names, Numbered)
+    arrays: dict[str, Any] = {"alpha": model.priors.alpha, "beta": model.priors.beta}
+    if parts is None:
+        n = model.topic_word_counts
+        lengths = np.asarray(model.doc_topic_counts.sum(axis=1)).ravel()
+        arrays = {
+            "assignments": model.assignments,
+            "doc_ptr": np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            **arrays,
+            "topic_word_counts.data": n.data,
+            "topic_word_counts.indices": n.indices,
+            "topic_word_counts.indptr": n.indptr,
+        }
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -238,6 +256,8 @@ def _seal(model: ModelData, folder: Path, writer: str | None) -> dict[str, Any]:
         "parameters": model.parameters,
         "numbered_documents": numbered,
     }
+    if parts is not None:
+        header |= {"format_version": PARTED_VERSION, "parts": list(parts.files)}
     if writer is not None:
         header[WRITER] = writer
     if model.tokenization is not None:
@@ -246,16 +266,23 @@ def _seal(model: ModelData, folder: Path, writer: str | None) -> dict[str, Any]:
         before = topic_word_matrix(model.priors.pseudo, model.n_topics)
         arrays |= {f"pseudo_counts.{p}": getattr(before, p) for p in ("data", "indices", "indptr")}
         header["pseudo_counts"] = True
+    if model.clusters is not None:
+        arrays |= arrays_of(model.clusters)
+        header["clusters"] = model.clusters.draws.shape[1]
+    if model.priors.top is not None:
+        arrays |= arrays_of_top(model.priors.top)
+        header["top_level"] = True
     kept = [{k: v for k, v in record.items() if k not in TIMED} for record in model.trace]
     files: dict[str, Any] = {
         ARRAYS: lambda file: write_npz(file, arrays),
         VOCABULARY: lambda file: file.write(_lines(model.vocab)),
-        NAMES: lambda file: file.write(_lines(model.doc_names)),
+        NAMES: lambda file: file.write(_lines(names)),
         TRACE: lambda file: file.write(_lines(map(json.dumps, kept))),
     }
     if numbered:
         del files[NAMES]
-    return seal(folder, HEADER, header, files, known=SEALED)
+    written = {} if parts is None else parts.files
+    return seal(folder, HEADER, header, files, known=SEALED, written=written)
 
 
 def config_of(model: ModelData, folder: Path) -> Path:

@@ -54,6 +54,12 @@ def column_names(n_topics: int, labels: list[str | None]) -> list[str]:
     return [f"topic_{k}" + (f": {labels[k]}" if labels[k] else "") for k in range(n_topics)]
 
 
+def labelled_first(model: ModelData, topics: I64) -> I64:
+    """Return topics in the same order, those before that were given labels."""
+    given = given_labels(model)
+    return topics[np.argsort([given[k] is None for k in topics.tolist()], kind="stable")]
+
+
 def label_requests(model: ModelData) -> list[dict[str, Any]]:
     """Return what language models were asked for labels of topics, and their answers."""
     kept = model.parameters.get(REQUESTS)
@@ -143,10 +149,10 @@ def _by_function(
     """Return the labels that a function gives; a word is added to those it gives twice."""
     found: dict[int, str | None] = {}
     listed = words_by_topic(model, n_words)
-    for k, (words, telling) in enumerate(zip(listed, own_words_first(listed), strict=True)):
+    for k, (words, ordered) in enumerate(zip(listed, own_words_first(listed), strict=True)):
         if words:
             label = check_label(labels(words), k)
-            found[k] = distinct_label(label, telling, filter(None, found.values()))
+            found[k] = distinct_label(label, ordered, filter(None, found.values()))
     return found
 
 

@@ -58,6 +58,8 @@ class TopicModel(ModelData, Tables["TopicModel"]):
     tokenization : Tokenization or None
         How new text is cut: as that of the corpus was. None where it was not text; new text is then
         cut as fits the words.
+    clusters : Clusters or None
+        For document clusters, the draws of each document's cluster. None in other models.
     averaged_draws : int
         How many draws `topic_word_counts` is the mean of. All else is of the last draw.
     n_topics : int
@@ -108,16 +110,7 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         state = on_host(state)
         z = state.z.copy()
         z.flags.writeable = False
-        facts = {
-            "n_topics": K,
-            "n_documents": corpus.n_documents,
-            "n_words": corpus.n_words,
-            "n_tokens": corpus.n_tokens,
-            "sweeps": state.sweep,
-            "corpus_sha256": corpus.fingerprint,
-        }
-        if state.smooth:
-            facts["stopped_in"] = SMOOTH
+        facts = sizes_and_sweeps(corpus, K, state.sweep, smooth=state.smooth)
         if mean_counts is not None:
             facts[AVERAGED] = draws
         else:
@@ -222,8 +215,11 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         Returns
         -------
         ndarray of float64, D by K
-            Rows sum to one; an empty document has the prior mean.
+            Rows sum to one; an empty document has the prior mean. For document clusters, the share
+            of draws in which a document was in each cluster; rows of empty documents are zero.
         """
+        if self.clusters is not None:
+            return np.asarray(self.clusters.probabilities(self.n_topics).toarray())
         mass = self.doc_topic_counts.toarray() + self.priors.alpha
         return np.asarray(mass / mass.sum(axis=1, keepdims=True), dtype=np.float64)
 
@@ -237,8 +233,11 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         random_state: Any = 0,
         n_jobs: int | None = -1,
         device: str = "cpu",
+        cluster: str | None = None,
+        n_workers: int | None = None,
+        cluster_address: str | None = None,
     ) -> Any:
-        """Return the mixtures of topics of documents, the topics staying as they are.
+        """Return the mixtures of topics of documents, given fixed topics.
 
         Parameters
         ----------
@@ -257,6 +256,8 @@ class TopicModel(ModelData, Tables["TopicModel"]):
             Threads; the result does not depend on it.
         device : {"cpu", "gpu", "auto"}
             Where to sample; the result does not depend on it.
+        cluster, n_workers, cluster_address
+            Workers to share the documents among, as in `LDA`; the result does not depend on them.
 
         Returns
         -------
@@ -265,7 +266,8 @@ class TopicModel(ModelData, Tables["TopicModel"]):
         """
         return infer(
             self, X, sparse=sparse, burn_in=burn_in, kept=kept, random_state=random_state,
-            n_jobs=n_jobs, device=device,
+            n_jobs=n_jobs, device=device, cluster=cluster, n_workers=n_workers,
+            cluster_address=cluster_address,
         )  # fmt: skip
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
@@ -292,6 +294,19 @@ class TopicModel(ModelData, Tables["TopicModel"]):
 
     def _repr_html_(self) -> str:
         return model_html(self)
+
+
+def sizes_and_sweeps(corpus: Corpus, n_topics: int, sweeps: int, *, smooth: bool) -> dict[str, Any]:
+    """Return what the parameters of each model begin with."""
+    facts = {
+        "n_topics": n_topics,
+        "n_documents": corpus.n_documents,
+        "n_words": corpus.n_words,
+        "n_tokens": corpus.n_tokens,
+        "sweeps": sweeps,
+        "corpus_sha256": corpus.fingerprint,
+    }
+    return facts | ({"stopped_in": SMOOTH} if smooth else {})
 
 
 def fitted(model: Any) -> TopicModel:

@@ -13,20 +13,39 @@ from polyaurn.chain.priors import MOST_PSEUDO, make_priors
 from polyaurn.chain.state import MAX_TOPICS, Priors, doc_topic_matrix
 from polyaurn.corpus.names import Numbered, check_vocabulary
 from polyaurn.corpus.tokenization import Tokenizer
-from polyaurn.files.names import ARRAYS, HEADER, NAMES, TIMINGS, TRACE, VOCABULARY, holds_checkpoint
+from polyaurn.files.names import (
+    ARRAYS,
+    HEADER,
+    NAMES,
+    SLICES,
+    TIMINGS,
+    TRACE,
+    VOCABULARY,
+    holds_checkpoint,
+)
 from polyaurn.files.npz import read_npz
 from polyaurn.files.sealed import Damaged, file_of, unseal
+from polyaurn.model.clusters import Clusters
 from polyaurn.model.contents import FORMAT
 from polyaurn.model.data import AVERAGED
-from polyaurn.model.folder import FORMAT_VERSION, timings_digest
+from polyaurn.model.folder import PARTED_VERSION, timings_digest
 from polyaurn.model.model import TopicModel
+from polyaurn.model.parts import read_counts, read_topics
 from polyaurn.model.text_rules import given_rules, stored_rules
+from polyaurn.model.top_level import MODEL_TYPES, top_of_arrays
 
+_PRIORS = {"alpha": "f", "beta": "f"}
 _TYPES = {
-    "assignments": "u", "alpha": "f", "beta": "f", "topic_word_counts.data": "if",
-    "topic_word_counts.indices": "i", "topic_word_counts.indptr": "i",
+    "assignments": "u", "topic_word_counts.data": "if", "topic_word_counts.indices": "i",
+    "topic_word_counts.indptr": "i",
 }  # fmt: skip
-_PSEUDO = {f"pseudo_counts.{part}": "i" for part in ("data", "indices", "indptr")}
+_PSEUDO = {
+    "pseudo_counts.data": "if", "pseudo_counts.indices": "i", "pseudo_counts.indptr": "i",
+}  # fmt: skip
+_CLUSTERS = {
+    "clusters.data": "i", "clusters.indices": "i", "clusters.indptr": "i", "clusters.topic": "i",
+    "clusters.last": "u", "clusters.alpha": "f",
+}  # fmt: skip
 
 
 def load(
@@ -54,6 +73,8 @@ def load(
     if not (folder / HEADER).is_file():
         what = f"has no {HEADER}" if folder.exists() else "does not exist"
         remedy = "give a folder written by 'polyaurn train --out'"
+        if (folder / SLICES).is_file():
+            what, remedy = "holds topics over time", "give the folder of one of its slices"
         if holds_checkpoint(folder):
             what, remedy = "holds a run that was not finished", "continue it with --resume"
         raise InputError(f"The folder '{path}' must hold a model. It {what}; {remedy}.")
@@ -66,7 +87,7 @@ def load(
 
 
 def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) -> TopicModel:
-    header = unseal(folder, HEADER, FORMAT, FORMAT_VERSION, first_sealed=2)
+    header = unseal(folder, HEADER, FORMAT, PARTED_VERSION, first_sealed=2)
     facts = header.get("parameters")
     if not isinstance(facts, dict):
         raise Damaged(f"{HEADER} has no parameters")
@@ -78,8 +99,17 @@ def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) 
     first = header["format_version"] == 1
     where = {"doc_topic_counts.data": "i", "doc_topic_counts.indptr": "i"} if first else {}
     seeded = "pseudo_counts" in header
-    types = _TYPES | (where or {"doc_ptr": "i"}) | (_PSEUDO if seeded else {})
+    clustered = "clusters" in header
+    parts = _parts(folder, header)
+    types = _PRIORS if parts else _TYPES | _PRIORS | (where or {"doc_ptr": "i"})
+    types = types | (_PSEUDO if seeded else {}) | (_CLUSTERS if clustered else {})
+    types |= MODEL_TYPES if header.get("top_level") is True else {}
     arrays = read_npz(file_of(folder, header, ARRAYS), types)
+    if parts:
+        arrays["doc_ptr"], arrays["assignments"] = read_topics(parts)
+        joined = read_counts(parts, V)
+        names_ = ("data", "indices", "indptr")
+        arrays |= {f"topic_word_counts.{name}": getattr(joined, name) for name in names_}
     vocab = _words(file_of(folder, header, VOCABULARY))
     numbered = header.get("numbered_documents") is True
     names = Numbered(D) if numbered else _read_lines(file_of(folder, header, NAMES))
@@ -93,6 +123,7 @@ def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) 
     _check_topics(doc_ptr, z, arrays["assignments"], K, D, N)
     if seeded:
         priors = make_priors(*priors[:2], K, V, pseudo=_pseudo_counts(arrays, K, V))
+    priors = priors._replace(top=top_of_arrays(arrays, K))
     counts = _counts(arrays, "topic_word_counts", "the counts of topics", K, V)
     if D and not _belong_together(counts, z, facts):
         raise Damaged("its files do not belong together: sizes of topics differ")
@@ -107,13 +138,27 @@ def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) 
         trace=_trace(folder, header),
         parameters=facts,
         tokenization=rules and rules.with_forms(vocab),
+        clusters=_clusters(arrays, _whole(header, "clusters"), D, K) if clustered else None,
     )
 
 
+def _parts(folder: Path, header: dict[str, Any]) -> list[Path]:
+    """Return the parts of a model in their order; none where it is in one piece."""
+    names = header.get("parts", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise Damaged(f"{HEADER} does not say what its parts are")
+    return [file_of(folder, header, name) for name in names]
+
+
 def _belong_together(counts: sp.csr_matrix, z: Any, facts: dict[str, Any]) -> bool:
-    """Return whether counts are of these topics; of means over draws only the sum is known."""
+    """Return whether counts are of these topics; of means over draws only the sum is known.
+
+    In a hierarchical Dirichlet process it may be less: topics of some draws are left out.
+    """
     if facts.get(AVERAGED, 1) != 1:
-        return _whole(facts, AVERAGED) > 1 and bool(np.isclose(counts.sum(), len(z)))
+        total, N = counts.sum(), len(z)
+        right = np.isclose(total, N) or (facts.get("model") == "hdp" and 0 < total < N)
+        return _whole(facts, AVERAGED) > 1 and bool(right)
     sizes = np.asarray(counts.sum(axis=1)).ravel()
     return np.array_equal(sizes, np.bincount(z, minlength=counts.shape[0]))
 
@@ -153,6 +198,20 @@ def _pseudo_counts(arrays: dict[str, Any], K: int, V: int) -> sp.csr_matrix:
     if len(found.data) and int(found.data.max()) > MOST_PSEUDO:
         raise Damaged("the pseudo-counts are too large")
     return found
+
+
+def _clusters(arrays: dict[str, Any], n_clusters: int, D: int, K: int) -> Clusters:
+    found = _counts(arrays, "clusters", "the clusters of documents", D, n_clusters)
+    topic, last = arrays["clusters.topic"].astype(np.int64), arrays["clusters.last"]
+    alpha = arrays["clusters.alpha"]
+    shown = np.unique(topic[topic >= 0])
+    if len(topic) != n_clusters or not np.array_equal(shown, np.arange(K)):
+        raise Damaged("the clusters are not its topics")
+    if last.shape != (D,) or last.dtype != np.uint16 or int(last.max(initial=0)) >= n_clusters:
+        raise Damaged("the clusters of documents do not fit together")
+    if len(alpha) != 1 or not (np.isfinite(alpha) & (alpha > 0)).all():
+        raise Damaged("the concentration of clusters is not positive")
+    return Clusters(found, topic, last, float(alpha[0]))
 
 
 def _counts(arrays: dict[str, Any], name: str, what: str, K: int, V: int) -> sp.csr_matrix:

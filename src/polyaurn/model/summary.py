@@ -43,11 +43,13 @@ def hierarchy_html(linkage: Any, columns: Any) -> str:
     steps = len(linkage)
     rows = []
     for i in reversed(range(max(0, steps - STEPS), steps)):
-        left, right, distance = (columns[name][i] for name in ("left", "right", "distance"))
-        joined = f"{_numbers(left)} and {_numbers(right)}"
-        rows.append((int(columns["step"][i]), bar(float(distance), f"{distance:.2f}"),
-                     text(joined), text(columns["words"][i], 80)))  # fmt: skip
-    shown = [table(("step", "distance", "joins topics", "words"), rows)] if rows else []
+        distance = float(columns["distance"][i])
+        sides = [text(f"{_numbers(columns[side][i])}: {columns[f'{side}_name'][i]}", 40)
+                 for side in ("left", "right")]  # fmt: skip
+        rows.append((int(columns["step"][i]), bar(distance, f"{distance:.2f}"), *sides,
+                     text(columns["words"][i], 80)))  # fmt: skip
+    heads = ("step", "distance", "joins topics", "with topics", "words")
+    shown = [table(heads, rows)] if rows else []
     if steps > STEPS:
         shown.append(note(f"The last {STEPS} of {steps:,} steps."))
     return summary("Hierarchy", f"of {steps + 1:,} topics, merged in {steps:,} steps", *shown)

@@ -1,4 +1,4 @@
-"""How a model's folder says that text is cut: in its header, or in the options of version 0.1."""
+"""How text is cut, as a model's folder states it: in its header, or in options of version 0.1."""
 
 import tomllib
 from dataclasses import replace

@@ -6,11 +6,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, I64
-from polyaurn.base.checks import check_whole, is_whole
+from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.known_words import in_words_of
-from polyaurn.model.checks import check_documents, check_topic, check_value_per_document
+from polyaurn.model.checks import (
+    check_document,
+    check_documents,
+    check_topic,
+    check_value_per_document,
+)
 from polyaurn.model.data import ModelData, document_lengths
+from polyaurn.model.distance import hellinger
 from polyaurn.model.inference import infer
 from polyaurn.model.labels import labels_at
 from polyaurn.model.leading_words import first_places
@@ -122,7 +128,7 @@ def similar_documents(model: ModelData, document: Any, n: int, text: Any, texts:
         )
     eligible = document_lengths(model) > 0
     if text is None:
-        d = _document(model, document)
+        d = check_document(model, document, remedy="give other texts as text=...")
         if not eligible[d]:
             raise InputError(
                 f"The 'document' parameter must name a document that has words. Got {document!r}, "
@@ -146,8 +152,7 @@ def hellinger_to(model: ModelData, mixture: F64) -> F64:
     above_prior = np.sqrt(_mass(model)) - np.sqrt(alpha[m.indices])
     rows = sp.csr_matrix((above_prior, m.indices, m.indptr), shape=m.shape)
     shared = (rows @ root + root @ np.sqrt(alpha)) / np.sqrt(document_lengths(model) + alpha.sum())
-    gap = 1.0 - shared
-    return np.asarray(np.sqrt(np.where(gap < _ROUNDING, 0.0, gap)))
+    return hellinger(np.where(1.0 - shared < _ROUNDING, 1.0, shared))
 
 
 def _mixture(model: ModelData, d: int) -> F64:
@@ -165,19 +170,6 @@ def _mixture_of_text(model: ModelData, text: Any) -> F64:
             "The 'text' parameter must have words that the model knows. Got none; vocab lists them."
         )
     return np.asarray(infer(model, [text])[0])
-
-
-def _document(model: ModelData, document: Any) -> int:
-    D = len(model.doc_names)
-    if is_whole(document) and 0 <= document < D:
-        return int(document)
-    named = isinstance(document, str) and document in model.doc_names
-    if named:
-        return model.doc_names.index(document)
-    raise InputError(
-        f"The 'document' parameter must be a number from 0 to {D - 1:,}, or a document's name. Got "
-        f"{document!r} instead; give other texts as text=..."
-    )
 
 
 def _named(model: ModelData, documents: I64) -> Columns:

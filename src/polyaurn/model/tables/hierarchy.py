@@ -16,13 +16,14 @@ from polyaurn.chain.state import Priors, topic_word_matrix
 from polyaurn.model.checks import check_topic
 from polyaurn.model.data import ModelData
 from polyaurn.model.distance import topic_distances
-from polyaurn.model.labels import KEY, LONGEST, OF_LABELS, given_labels
+from polyaurn.model.labels import KEY, LONGEST, OF_LABELS, given_labels, labels_at
 from polyaurn.model.leading_words import leading_words_of
 from polyaurn.model.summary import hierarchy_html
 from polyaurn.model.tables.words import Columns
 
 METHODS = ("average", "complete", "single", "weighted", "ward")
 MOST_TOPICS = 10_000
+MERGED = "merged_topics"  # among the parameters of a model: the topics that became each
 M = TypeVar("M", bound=ModelData)
 
 
@@ -35,7 +36,8 @@ class Hierarchy(NamedTuple):
         As ``scipy.cluster.hierarchy.linkage`` returns it; its `dendrogram` draws it.
     table : DataFrame or dict
         A row for each merger: ``step`` from 1, ``distance``, ``left`` and ``right`` (the topics of
-        both sides, lists of numbers), ``tokens``, and ``words``, the leading ones of all together.
+        both sides, lists of numbers), ``left_name`` and ``right_name`` (the label of a topic, or
+        leading words), ``tokens``, and ``words``, the leading ones of all together.
     """
 
     linkage: F64
@@ -77,7 +79,7 @@ def hierarchy(model: ModelData, method: str, n_words: int) -> Hierarchy:
     links = linkage_of(topic_distances(model.topic_word_mass), method)
     rows = list(_mergers(model, links, n_words))
     columns: Columns = {"step": np.arange(1, len(links) + 1), "distance": links[:, 2]}
-    for name in ("left", "right", "tokens", "words"):
+    for name in ("left", "right", "left_name", "right_name", "tokens", "words"):
         columns[name] = [row[name] for row in rows]
     return Hierarchy(links, columns)
 
@@ -96,13 +98,16 @@ def _mergers(model: ModelData, links: F64, n_words: int) -> Iterator[dict[str, A
     mass = {k: model.topic_word_mass[k] for k in range(model.n_topics)}
     size = dict(enumerate(model.topic_sizes))
     topics = {k: [k] for k in mass}
+    name = dict(enumerate(labels_at(model, np.arange(model.n_topics))))
     for new, (a, b) in enumerate(links[:, :2].astype(int).tolist(), start=model.n_topics):
-        left, right = sorted((topics.pop(a), topics.pop(b)))
+        a, b = sorted((a, b), key=topics.__getitem__)
+        left, right = topics.pop(a), topics.pop(b)
         topics[new] = sorted(left + right)
         mass[new] = mass.pop(a) + mass.pop(b)
         size[new] = size.pop(a) + size.pop(b)
-        words = ", ".join(leading_words_of(model, mass[new], n_words))
-        yield {"left": left, "right": right, "tokens": size[new], "words": words}
+        name[new] = ", ".join(leading_words_of(model, mass[new], n_words))
+        yield {"left": left, "right": right, "left_name": name.pop(a), "right_name": name.pop(b),
+               "tokens": size[new], "words": name[new]}  # fmt: skip
 
 
 def merge_topics(model: M, groups: Any) -> M:
@@ -119,7 +124,7 @@ def merge_topics(model: M, groups: Any) -> M:
     z.flags.writeable = False
     labels = given_labels(model)
     facts = {k: v for k, v in model.parameters.items() if k not in ("run", *OF_LABELS)}
-    facts |= {"n_topics": len(parts), "merged_topics": parts}
+    facts |= {"n_topics": len(parts), MERGED: parts}
     if any(labels):
         facts[KEY] = [_label([labels[k] for k in old]) for old in parts]
     return replace(
@@ -128,6 +133,7 @@ def merge_topics(model: M, groups: Any) -> M:
         doc_topic_counts=_summed(model.doc_topic_counts @ gather.T, model.doc_topic_counts),
         assignments=z,
         priors=_merged_priors(model.priors, gather),
+        clusters=None if model.clusters is None else model.clusters.merged(becomes),
         trace=[],
         parameters=facts,
     )
