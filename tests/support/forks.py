@@ -13,7 +13,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve()
 
 
-class Nursery:
+class ForkServer:
     """Start command lines of polyaurn in children of one warm process."""
 
     def __init__(self, folder):
@@ -42,16 +42,16 @@ class Nursery:
 class Child:
     """A child that runs; or that has ended, with an exit code, below zero if a signal ended it."""
 
-    def __init__(self, pid, nursery, said):
-        self.pid, self._nursery, self._said = pid, nursery, said
+    def __init__(self, pid, server, said):
+        self.pid, self._server, self._said = pid, server, said
 
     def send(self, number):
         os.kill(self.pid, number)  # its parent has not waited for it, so the number is still its
 
     def wait(self):
-        self._nursery.process.stdin.write(json.dumps({"wait": self.pid}) + "\n")
-        self._nursery.process.stdin.flush()
-        return int(self._nursery.process.stdout.readline())
+        self._server.process.stdin.write(json.dumps({"wait": self.pid}) + "\n")
+        self._server.process.stdin.flush()
+        return int(self._server.process.stdout.readline())
 
     @property
     def text(self):

@@ -1,7 +1,9 @@
 """Small runs whose topics must stay the same in every byte from one version to the next.
 
 ``python tests/support/same_bytes.py`` prints their hashes. Those of version 0.1 are kept in
-``tests/survival/version_0_1/hashes.json``; a change of them is a change of every user's results.
+``tests/survival/version_0_1/hashes.json``, and "defaults", trainings with the defaults of version
+0.2 and of its other models, in ``tests/survival/version_0_2.json``; a change of them is a change of
+every user's results.
 """
 
 import hashlib
@@ -123,6 +125,46 @@ def use() -> dict[str, Any]:
     }
 
 
+DEFAULTS = ("sparse-dirichlet", "partitioned", "auto")  # samplers
+SHORT: dict[str, Any] = {"max_iter": 30, "random_state": 11, "n_jobs": 1, "verbose": False}
+
+
+def train(sampler: str, **more: Any) -> dict[str, Any]:
+    """Return hashes of a training that has the defaults: its start, learned priors, averages."""
+    return hashes_of(polyaurn.LDA(7, sampler=sampler, **SHORT | more).fit(small()).model_)
+
+
+def hdp() -> dict[str, Any]:
+    return hashes_of(polyaurn.HDP(20, **SHORT).fit(small()).model_)
+
+
+def clusters() -> dict[str, Any]:
+    return hashes_of(
+        polyaurn.DocumentClusters(9, learn_priors_every=5, **SHORT).fit(small()).model_
+    )
+
+
+def over_time() -> dict[str, Any]:
+    made = polyaurn.TopicsOverTime(5, slice_iter=9, both_ways=True, **SHORT)
+    return hashes_of(*made.fit(small(), slices=np.arange(60) // 20).models_.values())
+
+
+MODELS = {made.__name__: made for made in (hdp, clusters, over_time)}
+
+
+def hashes_of(*models: Any) -> dict[str, Any]:
+    """Return hashes of models, and the last log posterior of the last of them."""
+    counts = [model.topic_word_counts for model in models]
+    return {
+        "topics": digest(*(model.assignments for model in models)),
+        "counts": digest(*(part for n in counts for part in (n.indptr, n.indices, n.data))),
+        "priors": digest(*(prior for model in models for prior in model.priors[:2])),
+        "log_posterior": models[-1].trace[-1]["log_posterior"],
+    }
+
+
 if __name__ == "__main__":
     hashes: dict[str, Any] = {case: run(case) for case in CASES}
-    print(json.dumps({"chains": hashes, "use": use()}, indent=1))
+    defaults = {sampler: train(sampler) for sampler in DEFAULTS}
+    defaults |= {name: made() for name, made in MODELS.items()}
+    print(json.dumps({"chains": hashes, "use": use(), "defaults": defaults}, indent=1))

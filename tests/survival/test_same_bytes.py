@@ -1,4 +1,4 @@
-"""Runs of version 0.1 again, and its folders: the same topics, byte for byte."""
+"""Runs of earlier versions again, and their folders: the same topics, byte for byte."""
 
 import json
 import shutil
@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import polyaurn
-from support.same_bytes import CASES, digest, run, small, use
+from support.same_bytes import CASES, DEFAULTS, MODELS, digest, run, small, train, use
 
 THEN = Path(__file__).parent / "version_0_1"
 HASHES = json.loads((THEN / "hashes.json").read_text())
 FOLDERS = json.loads((THEN / "folders.json").read_text())
+OF_0_2 = json.loads((THEN.parent / "version_0_2.json").read_text())
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -24,6 +25,26 @@ def test_chains_have_the_topics_of_version_0_1(case):
 
 def test_another_seed_has_other_topics():
     assert run("polya-urn", random_state=12) != HASHES["chains"]["polya-urn"]
+
+
+@pytest.mark.parametrize("sampler", DEFAULTS)
+@pytest.mark.filterwarnings("ignore::polyaurn.base.errors.UnfinishedStartWarning")
+def test_trainings_with_defaults_stay_as_they_are(sampler, tmp_path):
+    then = OF_0_2[sampler]
+    score = pytest.approx(then["log_posterior"], 1e-10)
+    assert train(sampler) == then | {"log_posterior": score}
+    kept = {"checkpoint": tmp_path / "run", "n_jobs": 2}
+    for resume in (False, True):  # stopped during the start, and while counts are averaged
+        train(sampler, **kept, resume=resume, callbacks=lambda state, info: info.sweep in (13, 26))
+    assert train(sampler, **kept, resume=True) == then | {"log_posterior": score}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore::polyaurn.base.errors.UnfinishedStartWarning")
+def test_trainings_of_other_models_stay_as_they_are(name):
+    then = OF_0_2[name]
+    score = pytest.approx(then["log_posterior"], 1e-10)
+    assert MODELS[name]() == then | {"log_posterior": score}
 
 
 def test_use_of_a_model_gives_what_version_0_1_gave():

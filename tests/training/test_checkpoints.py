@@ -1,4 +1,4 @@
-"""Runs that go on where they stopped, to the same bytes; and runs that may not."""
+"""Runs that continue where they stopped, to the same bytes; and runs that may not."""
 
 import json
 from itertools import groupby
@@ -47,7 +47,7 @@ def lda(folder=None, **options):
     return LDA(**given, checkpoint=folder, verbose=False)
 
 
-def told(model):
+def summary(model):
     """All that a run gives, but for how long it took."""
     trace = [{k: v for k, v in record.items() if k not in TIMED} for record in model.trace]
     priors = [prior.tobytes() for prior in model.priors[:2]]
@@ -62,13 +62,13 @@ def stop_at(sweep):
 def test_a_resumed_run_has_the_same_bytes(corpus, large, tmp_path, setting):
     options = SETTINGS[setting]
     documents = large if setting == "grow" else corpus
-    whole = told(lda(**options, n_jobs=1).fit(documents).model_)
+    whole = summary(lda(**options, n_jobs=1).fit(documents).model_)
     for sweep in (1, 7, 19):
         folder = tmp_path / str(sweep)
         half = lda(folder, **options, n_jobs=2, callbacks=stop_at(sweep)).fit(documents)
         assert half.n_iter_ in (sweep, sweep + 1)  # documents that were not in yet had a sweep
         again = lda(folder, **options, n_jobs=1, resume=True).fit(documents)
-        assert told(again.model_) == whole
+        assert summary(again.model_) == whole
 
 
 def test_the_share_of_a_growing_corpus_is_kept(large, tmp_path):
@@ -77,22 +77,22 @@ def test_the_share_of_a_growing_corpus_is_kept(large, tmp_path):
 
 
 def test_a_run_may_be_resumed_many_times_and_when_it_is_done(corpus, tmp_path):
-    whole = told(lda().fit(corpus).model_)
+    whole = summary(lda().fit(corpus).model_)
     for sweep in (3, 4, 11, 20, 20):
         run = lda(tmp_path / "m", resume=True, callbacks=stop_at(sweep)).fit(corpus)
         assert run.n_iter_ == sweep
-    assert told(run.model_) == whole
+    assert summary(run.model_) == whole
     seconds = [record["seconds"] for record in run.trace_]
     assert seconds == sorted(seconds)
 
 
-def test_a_finished_model_goes_on(corpus, tmp_path):
+def test_a_finished_model_continues(corpus, tmp_path):
     folder = tmp_path / "m"
     options = {"learn_priors_every": 30, "average_draws": 1}
     lda(max_iter=432, **options).fit(corpus).save(folder)  # 300 annealed sweeps, as any longer one
     more = lda(folder, max_iter=453, **options, resume=True).fit(corpus)
     whole = lda(max_iter=453, **options).fit(corpus)
-    assert told(more.model_) == told(whole.model_)
+    assert summary(more.model_) == summary(whole.model_)
 
 
 def phases(run):
@@ -125,7 +125,7 @@ def test_a_longer_run_that_is_killed_resumes_to_the_same_bytes(corpus, tmp_path)
         lda(max_iter=100).fit(corpus).save(folder)
         for callbacks in ([stop_at(stop)] if stop else []) + [None]:
             run = lda(folder, max_iter=400, resume=True, callbacks=callbacks).fit(corpus)
-        ends.append(told(run.model_))
+        ends.append(summary(run.model_))
     assert ends[1:] == ends[:1] * 2
 
 
@@ -135,7 +135,7 @@ def test_a_run_stopped_in_its_smooth_start_may_become_longer(corpus, tmp_path):
     smooth = {"warm_start": "smooth"}
     lda(folder, max_iter=100, callbacks=stop_at(20), **smooth).fit(corpus)
     more = lda(folder, max_iter=200, resume=True, **smooth).fit(corpus)
-    assert told(more.model_) == told(lda(max_iter=200, **smooth).fit(corpus).model_)
+    assert summary(more.model_) == summary(lda(max_iter=200, **smooth).fit(corpus).model_)
     assert phases(more) == [("smooth", 66), ("full", 134)]
 
 
@@ -159,7 +159,7 @@ def test_checkpoints_by_time(corpus, tmp_path, monkeypatch):
         lambda self, state, trace, extra: written.append(state.sweep),
     )
     lda(tmp_path / "a", checkpoint_every="55s").fit(corpus)
-    assert written[0] == 6  # ten seconds a sweep, by this clock
+    assert written[0] == 6  # ten seconds per sweep, by this clock
     assert len(written) == 2  # a checkpoint that takes ten seconds is followed by 500 of training
     assert written[-1] == 20
     written.clear()
@@ -180,7 +180,7 @@ def test_how_often(given, meant):
 
 
 @pytest.mark.parametrize("given", [-1, 1.5, True, None, "often", "5 days", "0s", "", "9" * 30])
-def test_how_often_is_refused(given):
+def test_a_bad_interval_of_checkpoints_is_rejected(given):
     with pytest.raises(InputError, match="'checkpoint_every' parameter must be a number of sweeps"):
         read_every(given)
 
@@ -212,11 +212,11 @@ def test_a_run_is_not_overwritten_by_mistake(corpus, tmp_path):
         ({"max_iter": 8}, "'max_iter' parameter must be at least 9"),
     ],
 )
-def test_another_run_is_refused(corpus, tmp_path, change, sentence):
+def test_another_run_is_rejected(corpus, tmp_path, change, sentence):
     stopped(corpus, tmp_path / "m")
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as raised:
         lda(tmp_path / "m", resume=True, **change).fit(corpus)
-    assert sentence in str(refusal.value)
+    assert sentence in str(raised.value)
 
 
 def test_a_prior_that_differs_in_its_last_digits_is_another_run(corpus, tmp_path):
@@ -254,7 +254,7 @@ def test_a_checkpoint_counts_as_written_only_when_it_is(corpus, tmp_path, monkey
     assert (tmp_path / CHECKPOINTS / "sweep-000000002.json").stat().st_mtime_ns == before
 
 
-def test_another_corpus_is_refused(corpus, tmp_path):
+def test_another_corpus_is_rejected(corpus, tmp_path):
     stopped(corpus, tmp_path / "m")
     other = polyaurn.Corpus.from_matrix(corpus.to_matrix()[::-1], corpus.vocab)
     with pytest.raises(InputError, match="The corpus must be the one of the run that is resumed"):
@@ -274,7 +274,7 @@ def test_no_seed_takes_that_of_the_run(corpus, tmp_path):
 
 
 def test_flipped_bytes_never_change_the_result(corpus, tmp_path):
-    whole = told(lda().fit(corpus).model_)
+    whole = summary(lda().fit(corpus).model_)
     stopped(corpus, tmp_path / "m")
     for path in sorted((tmp_path / "m" / CHECKPOINTS).glob("sweep-000000009.*")):
         content = path.read_bytes()
@@ -285,7 +285,7 @@ def test_flipped_bytes_never_change_the_result(corpus, tmp_path):
             again = lda(tmp_path / "m", resume=True, checkpoint_every="never")
             with pytest.warns(CheckpointWarning, match="newer checkpoint is damaged"):
                 again.fit(corpus)
-            assert told(again.model_) == whole
+            assert summary(again.model_) == whole
         path.write_bytes(content)
 
 
@@ -297,7 +297,7 @@ def test_an_interrupted_fit_can_be_resumed(corpus, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         lda(tmp_path / "m", callbacks=interrupt).fit(corpus)
     again = lda(tmp_path / "m", resume=True).fit(corpus)
-    assert told(again.model_) == told(lda().fit(corpus).model_)
+    assert summary(again.model_) == summary(lda().fit(corpus).model_)
 
 
 def test_a_model_and_its_run_share_a_folder(corpus, tmp_path):

@@ -8,12 +8,13 @@ from polyaurn import LDA, InputError, datasets
 from polyaurn.backends.registry import BACKENDS
 from polyaurn.training import memory
 from polyaurn.training.memory import check_memory, free_bytes, least_bytes
+from polyaurn.training.settings import Settings
 
 
 def a_run(n_tokens, n_words, n_topics, sampler, n_jobs=1):
     return SimpleNamespace(
         corpus=SimpleNamespace(n_tokens=n_tokens, n_words=n_words, n_documents=1000),
-        settings=SimpleNamespace(n_components=n_topics, sampler=sampler, n_jobs=n_jobs),
+        settings=Settings(n_components=n_topics, sampler=sampler, n_jobs=n_jobs),
         backend=BACKENDS["cpu"],
     )
 

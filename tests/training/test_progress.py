@@ -9,7 +9,7 @@ import types
 import pytest
 from rich.console import Console
 
-from polyaurn import LDA, Corpus, evaluate, read_corpus
+from polyaurn import HDP, LDA, Corpus, evaluate, read_corpus
 from polyaurn.base.events import progress_to
 from polyaurn.base.threads import Workers
 from polyaurn.cli import tables as cli_tables
@@ -49,7 +49,7 @@ def test_the_line_fits_its_terminal(terminal, width, there, not_there):
     assert len(last.rstrip()) <= width
 
 
-def test_compiling_and_waiting_are_told(terminal):
+def test_compiling_and_waiting_are_shown(terminal):
     shown = terminal(100)
     with training_line(3, 10) as line:
         line.compiling()
@@ -68,6 +68,13 @@ def test_priors_learned_with_the_urn_are_said_to_be_biased(terminal, sampler, le
     shown = terminal(200)
     LDA(2, max_iter=2, sampler=sampler, learn_priors_every=learn, n_jobs=1).fit(TEXTS)
     assert (f"Priors learned with sampler '{sampler}' are biased" in shown()) == said
+
+
+@pytest.mark.parametrize(("sampler", "said"), [("polya-urn", True), ("sparse-dirichlet", False)])
+def test_a_top_level_drawn_with_the_urn_is_said_to_be_biased(terminal, sampler, said):
+    shown = terminal(200)
+    HDP(9, max_iter=2, sampler=sampler, learn_priors_every=0, n_jobs=1).fit(TEXTS)
+    assert (f"gamma that are drawn with sampler '{sampler}' are biased" in shown()) == said
 
 
 def test_nothing_is_shown_without_a_terminal_or_when_not_wanted(terminal, capsys):
@@ -101,7 +108,7 @@ def test_bars_fit_their_terminal(terminal, width):
     assert ("━" in lines[-1]) == (width >= 70)
 
 
-def test_steps_that_are_told_follow_each_other(terminal, tmp_path):
+def test_steps_that_are_reported_follow_each_other(terminal, tmp_path):
     shown = terminal(100)
     path = tmp_path / "t.txt"
     path.write_text("\n".join(TEXTS))
@@ -134,14 +141,14 @@ def test_who_listens_hears_all_and_changes_nothing(medium, threads, tmp_path):
     with gzip.open(path, "wt") as file:
         file.write("\n".join(TEXTS))
     with progress_to(lambda step, more, total: heard.setdefault(step, []).append((more, total))):
-        told = (
+        shown = (
             model.transform(medium, n_jobs=threads),
             evaluate.left_to_right(model, medium, 2, n_jobs=threads),
         )
         read_corpus(path)
         Corpus.from_texts(TEXTS)
-    assert (told[0] == quiet[0]).all()
-    assert told[1].log_likelihood.tobytes() == quiet[1].log_likelihood.tobytes()
+    assert (shown[0] == quiet[0]).all()
+    assert shown[1].log_likelihood.tobytes() == quiet[1].log_likelihood.tobytes()
     for step in ("finding topics of documents", "scoring documents"):
         assert sum(more for more, _ in heard[step]) == medium.n_documents
         assert len(heard[step]) > 2
@@ -153,7 +160,7 @@ def test_who_listens_hears_all_and_changes_nothing(medium, threads, tmp_path):
     read_corpus(path)
 
 
-def test_tasks_are_told_in_their_order():
+def test_tasks_are_reported_in_their_order():
     done = []
     with Workers(3) as workers:
         assert workers.run(pow, [(2, i) for i in range(20)], done.append) == [

@@ -1,4 +1,4 @@
-"""Topics told something beforehand: the law under seeds, what they do, and what is kept of them."""
+"""Topics with seed words: their distribution, what seeds do, and what is kept of them."""
 
 import sys
 
@@ -11,9 +11,11 @@ from polyaurn import LDA, Corpus, InputError, datasets, exchange, load, sweeps
 from polyaurn.backends.reference import REFERENCES
 from polyaurn.backends.registry import load_steps
 from polyaurn.base.errors import SeedWarning
+from polyaurn.base.threads import Workers
 from polyaurn.chain.loop import PLAIN, sweep
 from polyaurn.chain.priors import learn_beta, make_priors
-from polyaurn.chain.state import topic_word_matrix
+from polyaurn.chain.samplers import SAMPLERS, THREAD_FREE
+from polyaurn.chain.state import check_invariants, topic_word_matrix
 from polyaurn.cli import app as cli
 from polyaurn.evaluate import left_to_right
 from polyaurn.evaluate.diagnostics import log_posterior
@@ -37,6 +39,7 @@ SPORT = ["goal team cup", "team goal fans cup", "cup fans team goal"]
 FOOD = ["bread butter salt", "salt bread oven butter", "oven bread butter salt"]
 TEXTS = (SPACE + SPORT + FOOD) * 30
 PSEUDO = np.array([[2, 0, 1], [0, 3, 0]])
+FRACTIONS = np.array([[1.7, 0, 0.4], [0.3, 2.6, 0]])
 
 
 def tiny(pseudo=PSEUDO):
@@ -45,9 +48,9 @@ def tiny(pseudo=PSEUDO):
     return corpus, make_priors([0.3, 0.7], [0.1, 0.2, 0.4], 2, 3, pseudo=pseudo)
 
 
-def after_one_sweep(made, swept):
+def after_one_sweep(made, swept, pseudo=PSEUDO):
     """Start from draws of the seeded posterior, sweep once with other priors, compare."""
-    corpus, priors = tiny()
+    corpus, priors = tiny(pseudo)
     p = enumerate_posterior(corpus, priors)
     steps = made(corpus, 2)
     starts = np.random.default_rng(7).choice(len(p), size=6000, p=p)
@@ -59,6 +62,12 @@ def after_one_sweep(made, swept):
 @pytest.mark.parametrize("sampler", ["partially-collapsed", "sparse-dirichlet", MH_EXACT])
 def test_a_sweep_keeps_the_seeded_posterior(sampler):
     assert after_one_sweep(steps_of(sampler), tiny()[1]) > UNLIKELY
+
+
+@pytest.mark.parametrize("sampler", ["collapsed", "partitioned"])
+def test_a_sweep_keeps_the_posterior_seeded_by_fractions(sampler):
+    assert after_one_sweep(steps_of(sampler), tiny(FRACTIONS)[1], FRACTIONS) > UNLIKELY
+    assert after_one_sweep(steps_of(sampler), tiny()[1], FRACTIONS) < UNLIKELY**2
 
 
 @pytest.mark.parametrize("pseudo", [None, PSEUDO[::-1], PSEUDO * 2], ids=["lost", "swapped", "2x"])
@@ -81,9 +90,13 @@ def test_a_chain_reaches_the_seeded_posterior():
     assert chi_square_p(observed, unseeded) < UNLIKELY**2
 
 
+@pytest.mark.parametrize("kind", ["whole", "fractions", "only fractions"])
 @pytest.mark.parametrize("sampler", ["polya-urn", "partially-collapsed", "sparse-dirichlet"])
-def test_seeded_sweeps_are_those_of_the_reference(sampler, small):
-    pseudo = np.random.default_rng(0).poisson(0.3, (4, small.n_words))
+def test_seeded_sweeps_are_those_of_the_reference(sampler, kind, small):
+    rng = np.random.default_rng(0)
+    pseudo = rng.poisson(0.3, (4, small.n_words))
+    if kind != "whole":
+        pseudo = pseudo * (kind == "fractions") + rng.random(pseudo.shape) * (pseudo > 0)
     priors = make_priors(0.1, 0.05, 4, small.n_words, pseudo=pseudo)
     ends = []
     for made in (load_steps(sampler), REFERENCES[sampler]):
@@ -95,14 +108,44 @@ def test_seeded_sweeps_are_those_of_the_reference(sampler, small):
     assert ends[0] == ends[1]
 
 
-def test_the_log_posterior_has_the_seeds_in_the_prior(small):
-    pseudo = np.random.default_rng(1).poisson(0.5, (3, small.n_words)) * 40
+@pytest.mark.parametrize("scale", [40, 30.7])
+def test_the_log_posterior_has_the_seeds_in_the_prior(small, scale):
+    pseudo = np.random.default_rng(1).poisson(0.5, (3, small.n_words)) * scale
     priors = make_priors(0.2, 0.03, 3, small.n_words, pseudo=pseudo)
     state = begin(load_steps("polya-urn")(small, 3), priors)
     expected = log_joint(small, state.z, priors)
     assert log_posterior(small, state, priors) == pytest.approx(expected, rel=1e-11)
     plain = priors._replace(pseudo=None)
     assert abs(log_posterior(small, state, plain) - expected) > 100
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_fractions_change_no_rule_of_a_sampler(sampler, small):
+    """Counts are those of topics, on any number of threads; one that is exact says so."""
+    rng = np.random.default_rng(3)
+    pseudo = sp.random(3, small.n_words, 0.4, random_state=rng, data_rvs=rng.random).toarray() * 9
+    pseudo[0] = 0
+    priors = make_priors(0.2, 0.03, 3, small.n_words, pseudo=pseudo)
+    assert priors.pseudo.number.dtype == np.float64
+    ends = []
+    for threads in (1, 3):
+        with Workers(threads) as workers:
+            steps = load_steps(sampler)(small, 3, workers)
+            state = begin(steps, priors, 3)
+            for _ in range(3):
+                state, _ = sweep(state, steps, PLAIN, 3)
+                check_invariants(small.word, small.n_words, 3, state)
+        assert state.counts.number.dtype == np.int32
+        ends.append(state.z.tobytes())
+    assert (ends[0] == ends[1]) == (sampler in THREAD_FREE)
+
+
+def test_whole_numbers_are_whole_whatever_their_type(small):
+    pseudo = np.random.default_rng(1).poisson(0.5, (3, small.n_words))
+    made = [make_priors(0.2, 0.03, 3, small.n_words, pseudo=p).pseudo
+            for p in (pseudo, pseudo.astype(float), sp.csr_matrix(pseudo + 1e-9))]  # fmt: skip
+    for other in made:
+        assert [a.tobytes() for a in other] == [a.tobytes() for a in made[0]]
 
 
 def test_beta_is_learned_beside_the_seeds():
@@ -145,7 +188,7 @@ def test_seeds_draw_their_subjects_into_the_topic(sampler, seed):
     assert lda.transform(["fans and goal"]).argmax() == 0
 
 
-def test_without_seeds_subjects_lie_anywhere():
+def test_without_seeds_subjects_have_any_number():
     found = {
         next(k for k, topic in enumerate(lda.topics(4)) if "orbit" in topic)
         for lda in (seeded(seed_words=None, random_state=seed).fit(TEXTS) for seed in range(6))
@@ -254,7 +297,7 @@ def test_seed_words_and_topics_of_an_earlier_model_add_up():
     given = {"seed_words": {2: ["bread"], 0: ["goal"]}, "seed_strength": 70}
     given |= {"fixed_topics": earlier, "fixed_strength": 5000}
     lda = seeded(max_iter=2, **given).fit(TEXTS)
-    where = (lda.corpus_, 3, "polya-urn")
+    where = (lda.corpus_, 3)
     seeds = seed_counts(*where, given["seed_words"], 70)
     ties = fixed_counts(*where, earlier, 5000)
     found = topic_word_matrix(lda.model_.priors.pseudo, 3)
@@ -268,7 +311,7 @@ def test_the_strength_of_fixed_topics_is_shared_by_the_words_that_are_here():
     earlier = LDA(2, max_iter=60, verbose=False).fit((SPACE + SPORT) * 6).model_
     corpus = Corpus.from_texts([*SPACE, "team goal bread"])
     with pytest.warns(SeedWarning, match="hold up to"):
-        counts = fixed_counts(corpus, 2, "polya-urn", earlier, 100_000).toarray()
+        counts = fixed_counts(corpus, 2, earlier, 100_000).toarray()
     here = [earlier.vocab.index(word) for word in corpus.vocab if word in earlier.vocab]
     mass = earlier.topic_word_counts.toarray() + earlier.priors.beta
     p = mass[:, here] / mass[:, here].sum(axis=1, keepdims=True)
@@ -281,7 +324,7 @@ def test_the_strength_of_fixed_topics_is_shared_by_the_words_that_are_here():
 def test_absent_seed_words_take_no_part_of_the_strength():
     corpus = Corpus.from_texts(TEXTS)
     with pytest.warns(SeedWarning, match="2 of the 'seed_words'"):
-        counts = seed_counts(corpus, 3, "polya-urn", {1: ["team", "goal", "no1", "no2"]}, 90)
+        counts = seed_counts(corpus, 3, {1: ["team", "goal", "no1", "no2"]}, 90)
     assert counts.sum() == 90
     assert counts[1, corpus.vocab.index("team")] == 45
 
@@ -299,7 +342,7 @@ def test_the_strength_is_shared_out():
     corpus = Corpus.from_texts(TEXTS)  # 990 tokens
 
     def given(strength, words=("team", "fans", "goal", "goal")):
-        counts = seed_counts(corpus, 3, "polya-urn", {1: words}, strength)
+        counts = seed_counts(corpus, 3, {1: words}, strength)
         return counts[1, [corpus.vocab.index(word) for word in words]].toarray().ravel().tolist()
 
     assert given(90) == [30, 30, 30, 30]  # a word named twice is one word
@@ -325,10 +368,6 @@ BAD = [
     ({"seed_strength": 0}, "'seed_strength' parameter must be a whole number of tokens"),
     ({"seed_strength": 2.5}, "or 'auto'. Got 2.5"),
     ({"fixed_strength": "auto", "fixed_topics": 1}, "to 100,000,000. Got 'auto'"),
-    (
-        {"sampler": "collapsed"},
-        "left out for sampler 'collapsed'. Samplers that take it are 'polya-urn', ",
-    ),
     ({"fixed_topics": 3}, "must be a TopicModel, or a pair"),
     ({"fixed_topics": LDA(2)}, "give an estimator's model_"),
 ]
@@ -350,16 +389,15 @@ def test_bad_topics_of_an_earlier_model_are_one_sentence(trained):
     ):
         fixed = trained.model_ if pairs is None else (trained.model_, pairs)
         with pytest.raises(InputError) as caught:
-            fixed_counts(trained.corpus_, 3, "polya-urn", fixed, 100)
+            fixed_counts(trained.corpus_, 3, fixed, 100)
         assert says in str(caught.value)
 
 
 def test_bad_pseudo_counts_are_one_sentence(small):
-    for bad in (np.ones((2, 3)), np.full((2, small.n_words), 0.5), -np.ones((2, small.n_words))):
+    nan = np.full((2, small.n_words), np.nan)
+    for bad in (np.ones((2, 3)), nan, -np.ones((2, small.n_words))):
         with pytest.raises(InputError, match="'pseudo_counts' parameter must be 2 topics by 80"):
             sweeps(small, 2, pseudo_counts=bad)
-    with pytest.raises(InputError, match="'pseudo_counts' parameter must be left out"):
-        sweeps(small, 2, sampler="light", pseudo_counts=sp.csr_matrix((2, small.n_words)))
 
 
 def test_a_file_of_seed_words(tmp_path):
@@ -399,7 +437,6 @@ def test_the_command_line_takes_seed_words(tmp_path, monkeypatch, capsys):
     assert model.topics(weights=True) == expected.topics(weights=True)
     for more, says in (
         (["--seed-strength", "much"], "'--seed-strength' option must be a whole number of tokens"),
-        (["--sampler", "light"], "'--seed-words' option must be left out for sampler 'light'"),
         (["--seed-words", "none.txt"], "'--seed-words' option must name a file"),
     ):
         code, said = run(*given, "--force", *more)

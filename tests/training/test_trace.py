@@ -66,7 +66,7 @@ def test_space_that_is_there_again_at_the_end_is_used(tmp_path):
     assert (tmp_path / "t.jsonl").read_text() == '{"sweep": 1}\n'
 
 
-def test_a_file_beside_the_trace_is_left_alone(run, texts, tmp_path):
+def test_a_file_beside_the_trace_is_not_touched(run, texts, tmp_path):
     (tmp_path / "t.jsonl.part").write_text("mine")
     assert run("train", texts, "--out", "m", *LINE)[0] == 0
     assert (tmp_path / "t.jsonl.part").read_text() == "mine"

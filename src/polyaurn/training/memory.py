@@ -5,7 +5,7 @@ from pathlib import Path
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.threads import count_threads
-from polyaurn.chain.samplers import SAMPLERS
+from polyaurn.chain.samplers import COLLAPSED_START, SAMPLERS
 from polyaurn.training.run import Run
 
 SPARSE = "polya-urn"  # stores only what is not zero
@@ -20,16 +20,19 @@ def least_bytes(
     sampler: str,
     n_threads: int = 1,
     n_documents: int = 0,
+    *,
+    collapsed: bool = False,
 ) -> int:
-    """Return what a run on the CPU needs besides the corpus, at least."""
+    """Return what a run on the CPU needs besides the corpus, at least; it may start collapsed."""
     facts = SAMPLERS[sampler]
-    cell = facts.cell_bytes + facts.thread_cell_bytes * n_threads
-    rows = facts.row_bytes * n_documents * n_topics
+    cell = facts.bytes_of_cell(n_threads)
+    first = SAMPLERS[COLLAPSED_START].row_bytes if collapsed else 0
+    rows = max(facts.row_bytes, first) * n_documents * n_topics
     return TOKEN * n_tokens + cell * n_words * n_topics + rows
 
 
 def free_bytes() -> int:
-    """Return how much memory this process may still take; a great deal where that is not known."""
+    """Return how much memory this process may still take; a huge number where that is unknown."""
     found = [sys.maxsize]
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -64,11 +67,15 @@ def check_memory(run: Run) -> None:
     sizes = (corpus.n_tokens, corpus.n_words, K)
     n_threads = min(count_threads(settings.n_jobs), corpus.n_documents, _blocks(corpus.n_tokens))
     here = settings.sampler if run.backend.holds_phi else SPARSE
-    needed, free = least_bytes(*sizes, here, n_threads, corpus.n_documents), free_bytes()
+    collapsed = settings.schedule(*sizes[:2], settings.max_iter).collapsed > 0
+    of_rows = (here, n_threads, corpus.n_documents)
+    needed, free = least_bytes(*sizes, *of_rows, collapsed=collapsed), free_bytes()
     if needed <= free:
         return
     remedy = "train on fewer documents, or on a machine with more memory"
-    if least_bytes(*sizes, here) <= free:
+    if collapsed and least_bytes(*sizes, *of_rows) <= free:
+        remedy = "begin with warm_start='anneal' (--warm-start anneal)"
+    elif least_bytes(*sizes, here) <= free:
         remedy = "take fewer threads (n_jobs, --threads), each of which counts by itself"
     elif SAMPLERS[here].cell_bytes:
         remedy = f"take the sampler {SPARSE!r}, which stores only what is not zero"

@@ -68,7 +68,7 @@ class NotebookLine:
         self._score = ""
         self._clock: Clock | None = None
 
-    def sweep(self, info: Info) -> None:
+    def sweep(self, info: Info, beside: str = "") -> None:
         """Move the bar to this sweep."""
         if info.log_posterior is not None:
             self._score = f", log posterior {info.log_posterior / self._tokens:.4f} per token"
@@ -80,7 +80,7 @@ class NotebookLine:
             if last
             else f"left {self._clock.left(info.sweep, self._sweeps)}"
         )
-        speed = f"{info.tokens_per_second / 1e6:.1f} M tokens/s"
+        speed = f"{info.tokens_per_second / 1e6:.1f} M tokens/s{beside}"
         text = f"sweep {info.sweep:,}/{self._sweeps:,}{self._score}, {speed}, {ends}"
         self._display.show(text, min(1.0, info.sweep / self._sweeps), now=last)
 

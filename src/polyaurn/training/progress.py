@@ -18,20 +18,20 @@ WIDE, NARROW = 100, 70  # columns of a terminal
 class Report(Protocol):
     """What a training loop reports to a progress line."""
 
-    def sweep(self, info: Info) -> None:
-        """Take note of a sweep."""
+    def sweep(self, info: Info, beside: str = "") -> None:
+        """Take note of a sweep; `beside` is shown next to its speed."""
 
     def compiling(self) -> None:
         """Say that kernels are being compiled."""
 
     def note(self, text: str) -> None:
-        """Say something about the run in a sentence."""
+        """Show a sentence about the run."""
 
 
 class Silence:
     """A progress line that says nothing."""
 
-    def sweep(self, info: Info) -> None:
+    def sweep(self, info: Info, beside: str = "") -> None:
         """Ignore a sweep."""
 
     def compiling(self) -> None:
@@ -50,7 +50,7 @@ class TrainingLine:
         self._score = ""
         self._task = progress.add_task("sweep", total=n_sweeps, score="", speed="")
 
-    def sweep(self, info: Info) -> None:
+    def sweep(self, info: Info, beside: str = "") -> None:
         """Move the line to this sweep."""
         if info.log_posterior is not None:
             self._score = f"log posterior {info.log_posterior / self._tokens:.4f} per token"
@@ -60,7 +60,7 @@ class TrainingLine:
             self._task,
             completed=info.sweep,
             score=self._score,
-            speed=f"{info.tokens_per_second / 1e6:.1f} M tokens/s",
+            speed=f"{info.tokens_per_second / 1e6:.1f} M tokens/s{beside}",
         )
 
     def compiling(self) -> None:
@@ -225,7 +225,7 @@ def following(
 
 
 class _LateBars:
-    """Bars that are there only once some time has gone by."""
+    """Bars that appear only after some time."""
 
     def __init__(self, make: Callable[[], Any], after: float) -> None:
         self._make, self._at = make, monotonic() + after

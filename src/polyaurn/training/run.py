@@ -1,5 +1,6 @@
-"""One training: its settings against a corpus, and what the loop, checkpoints and model need."""
+"""One training: its settings for a corpus, and what the loop, checkpoints and model need."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -7,20 +8,25 @@ import numpy as np
 
 from polyaurn.backends.backend import Backend
 from polyaurn.backends.registry import BACKENDS, check_device
+from polyaurn.base.errors import DeviceError
+from polyaurn.base.rng import chain_seed
 from polyaurn.base.threads import count_threads
-from polyaurn.chain.priors import make_priors, prior_in_brief
-from polyaurn.chain.samplers import AUTO, SAMPLERS, THREAD_FREE
-from polyaurn.chain.schedule import AUTO_OF_0_1
-from polyaurn.chain.state import Priors
+from polyaurn.chain.priors import prior_in_brief
+from polyaurn.chain.samplers import AUTO, COLLAPSED_START, SAMPLERS, THREAD_FREE, unbiased_on
+from polyaurn.chain.schedule import AUTO_OF_0_1, WARM_STARTS
+from polyaurn.chain.state import Halt, Info, Priors, State, halt_of, on_host
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.training.averages import Average
 from polyaurn.training.checkpoints import Saved, describe_prior, of_this_version, run_in
 from polyaurn.training.seeds import fixed_counts, in_brief, seed_counts
-from polyaurn.training.settings import LEARN_EVERY, Settings
-from polyaurn.training.sweeps import check_balls
+from polyaurn.training.settings import HDP_MODEL, LEARN_EVERY, SETTINGS, Settings
+from polyaurn.training.sweeps import check_balls, state_of, sweeps
+from polyaurn.training.updates import Earlier
 
 _PRIORS = ("doc_topic_prior", "topic_word_prior")
 _IN_MODEL = ("warm_start", "phi_refreshes", "mh_steps", "average_draws", "learn_priors_every")
+# A model that is updated keeps the weights of its topics
+_OF_LDA = {name: getattr(Settings, name) for name, s in SETTINGS.items() if s.of_hdp}
 
 
 class Run(NamedTuple):
@@ -39,6 +45,16 @@ class Run(NamedTuple):
     priors: Priors
     header: dict[str, Any]
     facts: dict[str, Any]
+    earlier: Earlier | None = None
+
+    def start(self) -> Halt | None:
+        """Return where the chain starts; None where topics are drawn uniformly."""
+        return self.earlier.start(self.corpus, self.seed_of_chain) if self.earlier else None
+
+    @property
+    def seed_of_chain(self) -> int:
+        """The seed of its random numbers: an update with those before it would repeat errors."""
+        return chain_seed(self.seed, self.earlier.number) if self.earlier else self.seed
 
     def with_seed(self, seed: int) -> "Run":
         """Return the same training with the seed of the run that is resumed."""
@@ -57,41 +73,81 @@ class Run(NamedTuple):
         kept = saved.extra if same and saved is not None else None
         return Average(settings.average_draws, settings.max_iter, self.corpus.n_tokens, kept)
 
+    def sweeps(
+        self, start: Halt | None, on_compile: Callable[[], None]
+    ) -> Iterator[tuple[State, Info]]:
+        """Iterate over the sweeps of the chain from where it is."""
+        return sweeps(self.corpus, start=start, on_compile=on_compile, **self.of_chain())
+
+    def state_of(self, halt: Halt) -> State:
+        """Return the state of the chain where it halted."""
+        settings = self.settings
+        return state_of(self.corpus, halt, self.priors, settings.sampler, settings.n_jobs)
+
     @property
     def in_brief(self) -> str:
         """How the run samples, in the line before its first sweep."""
         settings = self.settings
         every = settings.learn_priors_every
         priors = f"priors learned every {every} sweeps" if every else "fixed priors"
-        return f"Sampler {settings.sampler!r}, {settings.max_iter:,} sweeps, {priors}."
+        if settings.model == HDP_MODEL:
+            priors = f"at most {settings.n_components:,} topics, their weights drawn every sweep"
+        sizes = (self.corpus.n_tokens, self.corpus.n_words)
+        collapsed = settings.schedule(*sizes, settings.max_iter).collapsed
+        elsewhere = ""
+        if collapsed and self.backend.name not in SAMPLERS[COLLAPSED_START].backends:
+            elsewhere = f" (the first {collapsed:,}, a collapsed start, on the CPU)"
+        return f"Sampler {settings.sampler!r}, {settings.max_iter:,} sweeps{elsewhere}, {priors}."
 
     @property
     def note(self) -> str:
-        """A sentence where priors are learned by a sampler that biases them; else empty."""
-        sampler = self.settings.sampler
-        urn = SAMPLERS[sampler].draws_phi and SAMPLERS[sampler].law == "asymptotic"
-        if not self.settings.learn_priors_every or not urn:
+        """A sentence where a sampler biases priors that are learned or drawn; else empty."""
+        sampler, unbiased = self.settings.sampler, unbiased_on(self.backend.name)
+        drawn = self.settings.model == HDP_MODEL
+        if not SAMPLERS[sampler].is_urn or not (drawn or self.settings.learn_priors_every):
             return ""
+        if drawn:
+            return (
+                f"Weights of topics, alpha and gamma that are drawn with sampler {sampler!r} are "
+                f"biased; sampler {unbiased!r} does not bias them."
+            )
         return (
             f"Priors learned with sampler {sampler!r} are biased, beta downwards and alpha "
-            "upwards; sampler 'partitioned' does not bias them."
+            f"upwards; sampler {unbiased!r} does not bias them."
         )
 
     def of_chain(self) -> dict[str, Any]:
         """Return the parameters of `sweeps`."""
         return self.settings.of_chain() | {
-            "random_state": self.seed, "device": self.backend.name, "pseudo_counts": self.pseudo,
+            "random_state": self.seed_of_chain, "device": self.backend.name,
+            "pseudo_counts": self.pseudo,
         }  # fmt: skip
 
 
-def make_run(estimator: Any, corpus: Corpus) -> Run:
-    """Check an estimator's parameters against a corpus."""
-    settings = _as_begun(Settings.of(estimator))
+def make_run(
+    estimator: Any, corpus: Corpus, earlier: Earlier | None = None, max_iter: int | None = None
+) -> Run:
+    """Check an estimator's parameters against a corpus; an earlier model may come with it."""
+    settings = Settings.of(estimator)
+    begun = _run_to_resume(settings)
+    settings = _as_begun(settings, begun)
+    if earlier is not None:
+        settings = replace(
+            settings, n_components=len(earlier.alpha), doc_topic_prior=earlier.alpha,
+            topic_word_prior=earlier.beta, max_iter=max_iter or settings.max_iter,
+            warm_start="random", seed_words=None, fixed_topics=None,
+            learn_priors_every=settings.learn_priors_every if earlier.learns else 0,
+            **_OF_LDA,
+        )  # fmt: skip
     backend = BACKENDS[check_device(settings.device, settings.sampler, stacklevel=4)]
     settings = settings.for_corpus(corpus.n_tokens, corpus.n_documents, backend.name)
+    if begun is None:
+        settings = settings.with_start_on_shards(corpus.n_tokens)
     pseudo, seeding = _seeding(settings, corpus)
-    alpha, beta = given = [getattr(settings, name) for name in _PRIORS]
-    priors = make_priors(alpha, beta, settings.n_components, corpus.n_words, pseudo=pseudo)
+    if earlier is not None:
+        pseudo, seeding = earlier.pseudo, earlier.said
+    given = [getattr(settings, name) for name in _PRIORS]
+    priors = settings.priors(corpus.n_words, pseudo)
     check_balls(priors, settings.sampler)
     header = _header(settings, corpus, seeding)
     facts = {
@@ -102,27 +158,39 @@ def make_run(estimator: Any, corpus: Corpus) -> Run:
         **seeding,
         "run": header,
     }
+    if settings.model == HDP_MODEL:
+        facts |= {name: header[name] for name, s in SETTINGS.items() if s.of_hdp}
     if settings.seed_words is not None:
         facts["seed_words"] = {str(int(k)): list(v) for k, v in settings.seed_words.items()}
-    return Run(corpus, settings, backend, settings.random_state, pseudo, priors, header, facts)
+    if earlier is not None:
+        facts |= earlier.facts
+    return Run(
+        corpus, settings, backend, settings.random_state, pseudo, priors, header, facts, earlier
+    )
 
 
-def _as_begun(settings: Settings) -> Settings:
-    """Return the settings of the run that is resumed where they were left to us.
-
-    What "auto" stands for may change from one version to the next; a run keeps what it began with.
-    """
+def _run_to_resume(settings: Settings) -> dict[str, Any] | None:
+    """Return the header of the run that is resumed; None for a new run."""
     if settings.checkpoint is None or not settings.resume:
-        return settings
-    found = run_in(settings.checkpoint)
+        return None
+    return run_in(settings.checkpoint)
+
+
+def _as_begun(settings: Settings, found: dict[str, Any] | None) -> Settings:
+    """Return the settings with what "auto" stood for when the run that is resumed began.
+
+    What "auto" stands for may change from one version to the next, and from one machine to a
+    cluster; a run keeps what it began with.
+    """
     if found is None:
         return settings
     begun = of_this_version(found)
     changed: dict[str, Any] = {}
     if settings.sampler == AUTO and begun.get("sampler") in SAMPLERS:
         changed["sampler"] = begun["sampler"]
-    if settings.warm_start in ("auto", False) and begun["warm_start"] == AUTO_OF_0_1:
-        changed["warm_start"] = AUTO_OF_0_1
+    start = begun.get("warm_start")
+    if settings.warm_start in (AUTO, False) and start in (AUTO_OF_0_1, *WARM_STARTS):
+        changed["warm_start"] = start
     if "average_draws" not in found:  # of version 0.1, which took one draw of fixed priors
         if settings.average_draws == "auto":
             changed["average_draws"] = 1
@@ -135,6 +203,7 @@ def _header(settings: Settings, corpus: Corpus, seeding: dict[str, Any]) -> dict
     """Return what fixes a chain, ready for JSON."""
     values = settings.that_fix_the_chain()
     header = {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}
+    header |= {name: list(v) for name, v in values.items() if isinstance(v, tuple)}
     header |= {name: describe_prior(header[name]) for name in _PRIORS} | seeding
     if settings.sampler not in THREAD_FREE:
         header["n_jobs"] = count_threads(settings.n_jobs)
@@ -143,7 +212,7 @@ def _header(settings: Settings, corpus: Corpus, seeding: dict[str, Any]) -> dict
 
 def _seeding(settings: Settings, corpus: Corpus) -> tuple[Any, dict[str, Any]]:
     """Return pseudo-counts, None without any, and what the header says about them."""
-    where = (corpus, settings.n_components, settings.sampler)
+    where = (corpus, settings.n_components)
     seeds = seed_counts(*where, settings.seed_words, settings.seed_strength)
     ties = fixed_counts(*where, settings.fixed_topics, settings.fixed_strength)
     said: dict[str, Any] = {}
@@ -153,3 +222,11 @@ def _seeding(settings: Settings, corpus: Corpus) -> tuple[Any, dict[str, Any]]:
         said |= {"fixed_topics": in_brief(ties), "fixed_strength": settings.fixed_strength}
     parts = [part for part in (seeds, ties) if part is not None]
     return (sum(parts[1:], start=parts[0]) if parts else None), said
+
+
+def gathered(run: Run, state: State, *, n_jobs: Any) -> State:
+    """Return a state on the host, its counts counted again where the GPU cannot gather them."""
+    try:
+        return on_host(state)
+    except DeviceError:  # topics can be had even where there is no memory to gather counts
+        return state_of(run.corpus, halt_of(state), run.priors, run.settings.sampler, n_jobs)

@@ -17,7 +17,6 @@ import scipy.sparse as sp
 from polyaurn.base.checks import is_whole, wrong
 from polyaurn.base.errors import InputError, SeedWarning
 from polyaurn.chain.priors import topic_word_mass
-from polyaurn.chain.samplers import check_takes_seeds
 from polyaurn.corpus.corpus import Corpus
 
 SEEDED_SHARE = 0.1  # of the tokens a topic has on average, that "auto" gives to its seeds
@@ -27,7 +26,7 @@ _SHOWN = 5
 
 
 def seed_counts(
-    corpus: Corpus, n_topics: int, sampler: Any, seed_words: Any, strength: Any
+    corpus: Corpus, n_topics: int, seed_words: Any, strength: Any
 ) -> sp.csr_matrix | None:
     """Return the pseudo-counts of seed words, None without any.
 
@@ -37,8 +36,6 @@ def seed_counts(
         The documents.
     n_topics : int
         K.
-    sampler : str
-        Its name; it must draw Phi.
     seed_words : mapping of int to iterable of str, or None
         Words by topic. Those that the corpus does not have are left out with a warning.
     strength : int or "auto"
@@ -53,12 +50,11 @@ def seed_counts(
     Examples
     --------
     >>> corpus = Corpus.from_matrix([[3, 1]], ["moon", "orbit"])
-    >>> seed_counts(corpus, 3, "polya-urn", {1: ["orbit"]}, 50).toarray().tolist()
+    >>> seed_counts(corpus, 3, {1: ["orbit"]}, 50).toarray().tolist()
     [[0, 0], [0, 50], [0, 0]]
     """
     if seed_words is None:
         return None
-    check_takes_seeds("seed_words", sampler)
     check_strength(strength, "seed_strength", auto=True)
     if strength == "auto":
         strength = SEEDED_SHARE * corpus.n_tokens / n_topics
@@ -86,7 +82,7 @@ def seed_counts(
 
 
 def fixed_counts(
-    corpus: Corpus, n_topics: int, sampler: Any, fixed_topics: Any, strength: Any
+    corpus: Corpus, n_topics: int, fixed_topics: Any, strength: Any
 ) -> sp.csr_matrix | None:
     """Return pseudo-counts that tie topics to those of an earlier model, None without any.
 
@@ -96,8 +92,6 @@ def fixed_counts(
         The documents.
     n_topics : int
         K.
-    sampler : str
-        Its name; it must draw Phi.
     fixed_topics : TopicModel, pair of a TopicModel and a mapping of int to int, or None
         The model, and its topic for each of ours; all of its topics, under their own numbers,
         when not given. Words are looked up by name.
@@ -111,7 +105,6 @@ def fixed_counts(
     """
     if fixed_topics is None:
         return None
-    check_takes_seeds("fixed_topics", sampler)
     check_strength(strength, "fixed_strength")
     model, pairs = _model_and_pairs(fixed_topics, n_topics)
     number = {word: v for v, word in enumerate(corpus.vocab)}
@@ -144,7 +137,7 @@ def in_brief(counts: sp.csr_matrix) -> str:
     """Return pseudo-counts for a header: how many, and a checksum."""
     digest = hashlib.sha256()
     for array in (counts.indptr, counts.indices, counts.data):
-        digest.update(np.asarray(array, "<i8").tobytes())
+        digest.update(np.asarray(array, "<f8" if array.dtype.kind == "f" else "<i8").tobytes())
     return f"{counts.nnz:,} cells {digest.hexdigest()[:16]}"
 
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
+import numpy as np
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -85,6 +87,11 @@ class InterruptsWait:
             raise KeyboardInterrupt
         self._asked = True
 
+    @property
+    def asked(self) -> bool:
+        """Whether an interruption is pending."""
+        return self._asked
+
     def look(self) -> None:
         """Let an interruption through that has waited."""
         if self._asked:
@@ -100,3 +107,8 @@ class InterruptsWait:
             signal.signal(number, signal.default_int_handler)
         if kind is None:
             self.look()
+
+
+def asks_to_stop(answer: Any) -> bool:
+    """Return whether a callback asks to end the training."""
+    return isinstance(answer, bool | np.bool_) and bool(answer)
