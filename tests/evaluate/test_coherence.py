@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, datasets
+from polyaurn.corpus.urn_file import read_urn, write_urn
 from polyaurn.evaluate import coherence, diversity, mimno_coherence, topic_diagnostics
 from polyaurn.evaluate.coherence import _pairs
 from polyaurn.evaluate.windows import count_windows
@@ -117,6 +118,30 @@ def test_many_topics_need_no_square_of_their_words():
     tracemalloc.stop()
     few = [topics[k] for k in (0, 7, K - 1)]
     assert found[[0, 7, K - 1]].tolist() == coherence(few, corpus).tolist()
+
+
+def test_documents_are_counted_in_pieces_with_the_same_values(monkeypatch, tmp_path):
+    """Memory holds a piece of the words, not a matrix of the corpus."""
+    corpus = datasets.generate(3000, 400, 4, 200.0)
+    counted = corpus.to_matrix()
+    words = np.argsort(-np.asarray((counted > 0).sum(axis=0)).ravel())[:40].reshape(4, 10)
+    topics = [[corpus.vocab[v] for v in topic] for topic in words]
+    there = (counted > 0).astype(int)
+    both = [(there[:, topic].T @ there[:, topic]).toarray() for topic in words]
+    by_hand = [
+        sum(np.log((n[j, i] + 1) / n[i, i]) for j in range(10) for i in range(j)) for n in both
+    ]
+    assert mimno_coherence(topics, corpus) == pytest.approx(by_hand, rel=1e-12)
+    scores = (mimno_coherence, coherence, lambda *given: coherence(*given, "c_npmi"))
+    whole = [score(topics, corpus).tolist() for score in scores]
+    monkeypatch.setattr("polyaurn.corpus.arrays.PIECE", 1000)
+    mapped = read_urn(write_urn(corpus, tmp_path / "c.urn"))
+    for documents in (corpus, mapped):
+        tracemalloc.start()
+        assert [score(topics, documents).tolist() for score in scores] == whole
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < corpus.n_tokens  # a quarter of its words
 
 
 def test_models_are_scored_on_their_corpus():

@@ -39,6 +39,33 @@ def test_a_level_chain_has_an_upper_bound():
     assert "would gain less than 0.1%" in falling
 
 
+def share_of_good_errors(correlation, chains=200, n=80):
+    """Return how often a forecast of chains with slow waves is within two errors of the truth."""
+    rng, good = np.random.default_rng(1), []
+    t = 10.0 * np.arange(1, n + 1)
+    for _ in range(chains):
+        wave = rng.normal(size=n)
+        wave[0] /= np.sqrt(1 - correlation**2)
+        for i in range(1, n):
+            wave[i] += correlation * wave[i - 1]
+        found = forecast_gain(trace_of(-1e6 + 2000 * np.log(t) + 200 * wave))
+        actual = 2000 * np.log((10 * n - 9 + found.sweeps) / (10 * n - 9)) / 1e6
+        good.append(abs(found.gain - actual) < 2 * found.error + 0.02 * actual)
+    return np.mean(good), np.sqrt(0.05 * 0.95 / chains)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.8])
+def test_errors_are_those_of_chains_with_slow_waves(correlation):
+    share, error = share_of_good_errors(correlation)
+    assert share > 0.95 - 3 * error
+
+
+def test_errors_of_independent_draws_are_too_small_for_slow_waves(monkeypatch):
+    monkeypatch.setattr("polyaurn.evaluate.forecast._CORRELATIONS", [0.0])
+    share, error = share_of_good_errors(0.8)
+    assert share < 0.95 - 3 * error
+
+
 def test_the_start_of_a_chain_does_not_count():
     start = trace_of(np.linspace(-9e6, -1e6, 30), phase="anneal")
     late = trace_of(rising(40), began=300)

@@ -78,7 +78,7 @@ def scores_with(fault, monkeypatch, particles=4000):
     return np.abs(score.log_likelihood - exact) / np.maximum(score.error, 1e-12)
 
 
-ALPHA_LEFT_OUT = ("* (alpha[k] + m[k])", "* m[k]")
+ALPHA_LEFT_OUT = ("* (c * alpha[k] + m[k])", "* m[k]")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ ALPHA_LEFT_OUT = ("* (alpha[k] + m[k])", "* m[k]")
     [
         [ALPHA_LEFT_OUT],
         [("p[i, r] = all_ / (i + alpha_all)", "p[i, r] = all_ / (i + 1 + alpha_all)")],
-        [("Q + beta[v] * (M + prior[-1])", "Q + beta[v] * M")],
+        [("Q + beta[v] * (M + c * prior[-1])", "Q + beta[v] * M")],
     ],
 )
 def test_enumeration_sees_a_broken_left_to_right(fault, monkeypatch):

@@ -10,7 +10,7 @@ import polyaurn
 from polyaurn import InputError, posterior
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import topic_word_matrix
-from polyaurn.evaluate.posterior import recorder, sampling
+from polyaurn.evaluate.posterior import chains, recorder
 from polyaurn.evaluate.posterior.choice import Choice, make_choice
 
 BURN_IN, DRAWS, THIN = 60, 12, 2
@@ -255,7 +255,7 @@ def test_arviz_1_takes_groups_in_one_mapping(drawn, monkeypatch):
 
 
 def test_interrupted_sampling_keeps_what_there_is(corpus, monkeypatch):
-    keep, kept = sampling.Recorder.keep, []
+    keep, kept = chains.Recorder.keep, []
 
     def interrupted(self, *arguments):
         if len(kept) == DRAWS + 5:
@@ -263,7 +263,7 @@ def test_interrupted_sampling_keeps_what_there_is(corpus, monkeypatch):
         kept.append(1)
         keep(self, *arguments)
 
-    monkeypatch.setattr(sampling.Recorder, "keep", interrupted)
+    monkeypatch.setattr(chains.Recorder, "keep", interrupted)
     lda = polyaurn.LDA(3, max_iter=BURN_IN, random_state=1, verbose=False)
     with pytest.raises(KeyboardInterrupt):
         lda.sample_posterior(corpus, chains=3, draws=DRAWS, thin=THIN)

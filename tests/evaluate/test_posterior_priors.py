@@ -10,7 +10,7 @@ from polyaurn import Corpus, datasets
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import topic_word_matrix
 from polyaurn.evaluate.diagnostics import log_posterior
-from polyaurn.evaluate.posterior import sampling
+from polyaurn.evaluate.posterior import chains
 
 ALPHA = np.array([0.02, 0.3, 1.5])
 BURN_IN, DRAWS, THIN, EMPTY = 30, 40, 1, 3
@@ -42,7 +42,7 @@ def drawn(corpus, beta, seeds):
     )  # fmt: skip
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.filterwarnings("ignore", message=".*empty")
-        patch.setattr(sampling, "match_topics", lambda p, q: (np.array([2, 0, 1]), np.ones(3)))
+        patch.setattr(chains, "match_topics", lambda p, q: (np.array([2, 0, 1]), np.ones(3)))
         found = lda.sample_posterior(
             corpus, chains=3, draws=DRAWS, thin=THIN, documents=[EMPTY, 0], words=[0, 5]
         )

@@ -6,7 +6,7 @@ import pytest
 import polyaurn
 from polyaurn import LDA, InputError
 from polyaurn.base.rng import chain_seed
-from polyaurn.evaluate.posterior import sampling
+from polyaurn.evaluate.posterior import chains
 from polyaurn.evaluate.posterior.choice import make_choice
 from polyaurn.files.names import CHECKPOINTS, checkpoint_headers
 
@@ -41,7 +41,7 @@ class Interrupts:
 
     def __init__(self, monkeypatch, chain=-1, sweep=0):
         self.at, self.swept = chain * TOTAL + sweep, []
-        follow = sampling._OneChain._follow
+        follow = chains._OneChain._follow
 
         def watched(one, sweeps):
             def interrupted():
@@ -53,10 +53,10 @@ class Interrupts:
 
             return follow(one, interrupted())
 
-        monkeypatch.setattr(sampling._OneChain, "_follow", watched)
+        monkeypatch.setattr(chains._OneChain, "_follow", watched)
 
 
-def told(estimator, posterior):
+def summary(estimator, posterior):
     """All results, in bytes."""
     found = [posterior.match_quality, posterior.phi_mean(None), posterior.theta_mean(None)]
     for c in posterior.chains:
@@ -77,7 +77,7 @@ def whole(corpus):
     found = {}
     for name, options in SETTINGS.items():
         estimator = lda(**options)
-        found[name] = told(estimator, draw(estimator, corpus))
+        found[name] = summary(estimator, draw(estimator, corpus))
     return found
 
 
@@ -100,7 +100,7 @@ def test_an_interrupted_chain_resumes_to_the_same_bytes(
         after = Interrupts(patch)
         estimator = lda(tmp_path, **options, resume=True)
         again = draw(estimator, corpus)
-    assert told(estimator, again) == whole[setting]
+    assert summary(estimator, again) == whole[setting]
     wanted = [(c, s) for c in range(CHAINS) for s in range(1, TOTAL + 1)]
     assert after.swept == wanted[chain * TOTAL + sweep :]  # nothing runs a second time
 
@@ -109,19 +109,19 @@ def test_a_killed_run_resumes_from_its_last_checkpoint(corpus, whole, tmp_path, 
     """Nothing is written at the end, as after kill -9."""
     with monkeypatch.context() as patch:
         Interrupts(patch, 1, BURN_IN + 5)
-        patch.setattr(sampling._OneChain, "_write", lambda self: None)
+        patch.setattr(chains._OneChain, "_write", lambda self: None)
         with pytest.raises(KeyboardInterrupt):
             draw(lda(tmp_path, checkpoint_every=4), corpus)
     with monkeypatch.context() as patch:
         after = Interrupts(patch)
         estimator = lda(tmp_path, checkpoint_every=4, resume=True)
-        assert told(estimator, draw(estimator, corpus)) == whole["plain"]
+        assert summary(estimator, draw(estimator, corpus)) == whole["plain"]
     assert after.swept[0] == (1, BURN_IN + 5)
 
 
 def test_a_draw_that_is_half_taken_is_not_stored(corpus, whole, tmp_path, monkeypatch):
     """The interruption comes after a draw was kept and before its sweep has ended."""
-    keep = sampling.Recorder.keep
+    keep = chains.Recorder.keep
 
     def interrupted(self, state, priors, level):
         keep(self, state, priors, level)
@@ -129,11 +129,11 @@ def test_a_draw_that_is_half_taken_is_not_stored(corpus, whole, tmp_path, monkey
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(sampling.Recorder, "keep", interrupted)
+        patch.setattr(chains.Recorder, "keep", interrupted)
         with pytest.raises(KeyboardInterrupt):
             draw(lda(tmp_path, checkpoint_every=4), corpus)
     estimator = lda(tmp_path, checkpoint_every=4, resume=True)
-    assert told(estimator, draw(estimator, corpus)) == whole["plain"]
+    assert summary(estimator, draw(estimator, corpus)) == whole["plain"]
 
 
 def test_finished_chains_are_read_and_further_ones_run(corpus, whole, tmp_path, monkeypatch):
@@ -142,7 +142,7 @@ def test_finished_chains_are_read_and_further_ones_run(corpus, whole, tmp_path, 
     with monkeypatch.context() as patch:
         after = Interrupts(patch)
         estimator = lda(tmp_path, resume=True)
-        assert told(estimator, draw(estimator, corpus)) == whole["plain"]
+        assert summary(estimator, draw(estimator, corpus)) == whole["plain"]
     assert {chain for chain, _ in after.swept} == {2}
     assert {p: p.stat().st_mtime_ns for p in before} == before
 
@@ -163,7 +163,7 @@ def test_a_seed_of_the_system_is_taken_from_the_folder(corpus, tmp_path, monkeyp
     resumed = lda(tmp_path, random_state=None, resume=True)
     again = draw(resumed, corpus)
     same = lda(random_state=resumed.random_state_)
-    assert told(resumed, again) == told(same, draw(same, corpus))
+    assert summary(resumed, again) == summary(same, draw(same, corpus))
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_model_and_chains_share_a_folder(corpus, tmp_path):
 
 def test_draws_that_do_not_fit_are_rejected(corpus):
     choice = make_choice(corpus, 3, None, None, None)
-    fresh = [sampling.Recorder(corpus, 4, np.arange(3), choice, theta_mean=False) for _ in "ab"]
+    fresh = [chains.Recorder(corpus, 4, np.arange(3), choice, theta_mean=False) for _ in "ab"]
     state, info = list(polyaurn.sweeps(corpus, 3, max_iter=2, evaluate_every=1))[-1]
     fresh[0].keep(state, state.priors, info.log_posterior)
     arrays = fresh[0].arrays()

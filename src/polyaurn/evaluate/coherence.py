@@ -1,13 +1,14 @@
 """Coherence of topics: whether their top words occur together."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyaurn.base.arrays import F64, I64
+from polyaurn.base.arrays import F64, I64, release
 from polyaurn.base.checks import check_one_of, is_whole
 from polyaurn.base.errors import InputError
+from polyaurn.corpus.arrays import document_pieces
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.model.coherence import check_all_occur, mimno_coherence, top_words
 
@@ -135,17 +136,26 @@ def _window_size(corpus: Any, measure: str, given: int | None) -> int:
 def _count(corpus: Any, number: dict[str, int], pairs: _Pairs, size: int, *, exact: bool) -> _Found:
     from polyaurn.evaluate.windows import count_windows
 
-    if isinstance(corpus, Corpus):
-        to_listed = np.array([number.get(word, -1) for word in corpus.vocab], np.int32)
-        doc_ptr, word = np.array(corpus.doc_ptr), to_listed[corpus.word]
-    else:
-        doc_ptr, word = _number_texts(corpus, number)
     single = np.zeros(len(number), np.int64)
     together = np.zeros(len(pairs.partner), np.int64)
-    windows = count_windows(
-        doc_ptr, word, size, exact, single, pairs.first, pairs.partner, together
-    )
+    windows = 0
+    for doc_ptr, word in _pieces(corpus, number):
+        windows += count_windows(
+            doc_ptr, word, size, exact, single, pairs.first, pairs.partner, together
+        )
     return _Found(single, together, windows)
+
+
+def _pieces(corpus: Any, number: dict[str, int]) -> Iterator[tuple[I64, Any]]:
+    """Yield some documents at a time, with the numbers of the listed words; others are -1."""
+    if not isinstance(corpus, Corpus):
+        yield _number_texts(corpus, number)
+        return
+    to_listed = np.array([number.get(word, -1) for word in corpus.vocab], np.int32)
+    for lo, hi in document_pieces(corpus.doc_ptr):
+        doc_ptr = corpus.doc_ptr[lo : hi + 1]
+        yield doc_ptr - doc_ptr[0], to_listed[corpus.word[doc_ptr[0] : doc_ptr[-1]]]
+        release(corpus.word)
 
 
 def _number_texts(texts: Any, number: dict[str, int]) -> tuple[I64, Any]:

@@ -5,14 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polyaurn.base.arrays import F64
 from polyaurn.base.checks import is_number
 from polyaurn.chain.schedule import FULL
-from polyaurn.evaluate.convergence import effective_sample_size
 
 LEAST_VALUES = 10  # in the second half of the full sweeps
 LEAST_SWEEPS = 100  # full ones
 LEAST_GAIN = 0.0005  # that is worth a number
 _FAR = 2.0  # standard errors
+_CORRELATIONS = np.linspace(0.0, 0.99, 100)  # of neighbours
 
 
 class Forecast(NamedTuple):
@@ -42,14 +43,44 @@ def forecast_gain(trace: list[dict[str, Any]]) -> Forecast | None:
     if done < LEAST_SWEEPS or late.sum() < LEAST_VALUES or not y[late].any():
         return None
     more = _rounded(done)
-    x = np.log(t[late])
-    x -= x.mean()
-    slope = float(x @ y[late] / (x @ x))
-    left = y[late] - y[late].mean() - slope * x
-    size = effective_sample_size(left)
-    spread = 0.0 if math.isnan(size) else float(left.std()) * math.sqrt(len(x) / max(size, 2.0))
+    slope, error = _slope(np.log(t[late]), y[late])
     far, level = math.log((done + more) / done), abs(float(y[-1]))
-    return Forecast(more, slope * far / level, spread / math.sqrt(float(x @ x)) * far / level)
+    return Forecast(more, slope * far / level, error * far / level)
+
+
+def _slope(x: F64, y: F64) -> tuple[float, float]:
+    """Return the slope of a line through points, and its standard error.
+
+    Neighbours are correlated, by how much is not known, and few points say little about it: a line
+    that follows a slow wave leaves no trace of the wave. So the correlation of an autoregression
+    of order one is not estimated but averaged over, each weighed by its restricted likelihood.
+    """
+    design, points = np.column_stack((np.ones(len(x)), x - x.mean())), y - y.mean()
+    free = len(x) - 2
+    found = []
+    for r in _CORRELATIONS:
+        X, v = _uncorrelated(design, r), _uncorrelated(points[:, None], r)[:, 0]
+        inverse = np.linalg.inv(X.T @ X)
+        line = inverse @ (X.T @ v)
+        left = float(((v - X @ line) ** 2).sum())
+        if left <= 1e-18 * float(y @ y):
+            return float(line[1]), 0.0
+        weight = math.log(1 - r * r) + math.log(float(np.linalg.det(inverse)))
+        weight = (weight - free * math.log(left)) / 2
+        found.append((weight, float(line[1]), left / (free - 2) * float(inverse[1, 1])))
+    weight, slope, variance = np.array(found).T
+    share = np.exp(weight - weight.max())
+    share /= share.sum()
+    mean = float(share @ slope)
+    return mean, math.sqrt(float(share @ (variance + (slope - mean) ** 2)))
+
+
+def _uncorrelated(values: F64, r: float) -> F64:
+    """Return what is new in each row of values, given the row before it."""
+    new = values.copy()
+    new[1:] -= r * values[:-1]
+    new[0] *= math.sqrt(1 - r * r)
+    return new
 
 
 def forecast_in_words(trace: list[dict[str, Any]]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from polyaurn.backends.documents import fix_topics
 from polyaurn.backends.registry import BACKENDS, check_device
+from polyaurn.backends.sharded.new_documents import Cluster, cluster_of
 from polyaurn.base.arrays import F64, I64
 from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
@@ -15,6 +16,7 @@ from polyaurn.base.events import range_reporter, report
 from polyaurn.base.rng import Purpose, check_seed, key
 from polyaurn.base.threads import Workers, count_threads
 from polyaurn.corpus.known_words import Known, freeze, in_words_of
+from polyaurn.model.cluster_inference import assign_known
 from polyaurn.model.inference import BURN_IN, KEPT, mean_counts
 from polyaurn.model.model import TopicModel, fitted
 
@@ -25,7 +27,7 @@ class HeldOut(NamedTuple):
     Attributes
     ----------
     log_likelihood : ndarray of float64
-        Of each document; 0 for one without tokens.
+        The score of each document; 0 for one without tokens.
     error : ndarray of float64
         Monte Carlo standard error of each; how far another seed would be, not how far another
         model would. NaN where one particle gives none.
@@ -86,6 +88,9 @@ def left_to_right(
     random_state: Any = 0,
     n_jobs: int | None = -1,
     device: str = "cpu",
+    cluster: str | None = None,
+    n_workers: int | None = None,
+    cluster_address: str | None = None,
 ) -> HeldOut:
     """Estimate log p(w) of documents by the left-to-right algorithm of Wallach et al. (2009).
 
@@ -93,7 +98,8 @@ def left_to_right(
     holds topics of the tokens before it and draws all of them again, once, before each token. The
     time grows as the square of a document's length. Phi is the model's,
     (n + beta) / (sum of n + beta). Approximate: on models small enough to enumerate, 4,000
-    particles are within their error of log p(w).
+    particles are within their error of log p(w). For document clusters, log p(w) is a sum over
+    clusters, which is computed in place of it.
 
     Parameters
     ----------
@@ -109,6 +115,8 @@ def left_to_right(
         Threads; the result does not depend on it.
     device : {"cpu", "gpu", "auto"}
         Where to sample; the result does not depend on it.
+    cluster, n_workers, cluster_address
+        Workers to share the documents among, as in `LDA`; the result does not depend on them.
 
     Returns
     -------
@@ -127,22 +135,35 @@ def left_to_right(
     """
     particles = check_particles(particles)
     device = check_device(device)
+    several = cluster_of(cluster, n_workers, cluster_address)
     fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
     with Workers(threads) as workers:
-        level, error = score_documents(fitted, known, particles, seed, workers, device)
+        level, error = score_documents(fitted, known, particles, seed, workers, device, several)
     return HeldOut(level, error, known.tokens, known.unknown, _first_copies(known))
 
 
 def score_documents(
-    model: TopicModel, known: Known, particles: int, seed: int, workers: Workers, device: str
+    model: TopicModel,
+    known: Known,
+    particles: int,
+    seed: int,
+    workers: Workers,
+    device: str,
+    cluster: Cluster | None = None,
 ) -> tuple[F64, F64]:
-    """Return log p(w) of documents and their errors, left to right; the device was checked."""
+    """Return log p(w) of documents and their errors, left to right; the device was checked.
+
+    For document clusters it is a sum over clusters, without an error.
+    """
+    if model.clusters is not None:
+        level = assign_known(model, known, workers, sparse=True).level
+        return level, np.zeros(len(level))
     topics = fix_topics(model.topic_word_counts, model.priors)
     backend = BACKENDS[device]
     report("compiling kernels")
     on_done = range_reporter("scoring documents", len(known.tokens))
     with backend.failures("Score with device='cpu'."):
-        return backend.new_documents().left_to_right(
+        return (cluster or backend.new_documents()).left_to_right(
             known.doc_ptr, known.word, topics, particles, key(seed, 0, Purpose.LEFT_TO_RIGHT),
             workers, on_done,
         )  # fmt: skip
@@ -170,6 +191,9 @@ def document_completion(
     random_state: Any = 0,
     n_jobs: int | None = -1,
     device: str = "cpu",
+    cluster: str | None = None,
+    n_workers: int | None = None,
+    cluster_address: str | None = None,
 ) -> HeldOut:
     """Score every second token of documents, given the mixture inferred from the others.
 
@@ -190,23 +214,49 @@ def document_completion(
         Threads; the result does not depend on it.
     device : {"cpu", "gpu", "auto"}
         Where to sample; the result does not depend on it.
+    cluster, n_workers, cluster_address
+        Workers to share the documents among, as in `LDA`; the result does not depend on them.
 
     Returns
     -------
     HeldOut
-        Of the tokens scored, half of each document. Its errors are NaN: it is one estimate.
+        The score of half of each document. Its errors are NaN: it is one estimate.
     """
+    device = check_device(device)
+    several = cluster_of(cluster, n_workers, cluster_address)
+    fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
+    with Workers(threads) as workers:
+        return complete_known(
+            fitted, known, burn_in=burn_in, kept=kept, seed=seed, workers=workers, device=device,
+            cluster=several,
+        )  # fmt: skip
+
+
+def complete_known(
+    model: TopicModel,
+    known: Known,
+    *,
+    burn_in: int = BURN_IN,
+    kept: int = KEPT,
+    seed: int,
+    workers: Workers,
+    device: str,
+    cluster: Cluster | None = None,
+) -> HeldOut:
+    """Return what `document_completion` does, of documents in the model's words."""
     from polyaurn.backends.cpu.new_documents import complete
 
-    device = check_device(device)
-    fitted, known, seed, threads = _check(model, corpus, random_state, n_jobs)
     seen, hidden = _halves(known)
-    topics = fix_topics(fitted.topic_word_counts, fitted.priors)
-    with Workers(threads) as workers:
-        mean = mean_counts(
-            fitted, seen, burn_in=burn_in, kept=kept, seed=seed, workers=workers, device=device
-        )
-        level = complete(hidden.doc_ptr, hidden.word, topics, seen.tokens, mean, workers)
+    if model.clusters is not None:
+        whole, half = (assign_known(model, part, workers, sparse=True) for part in (known, seen))
+        level = whole.level - half.level
+        return HeldOut(level, np.full(len(level), np.nan), hidden.tokens, known.unknown)
+    topics = fix_topics(model.topic_word_counts, model.priors)
+    mean = mean_counts(
+        model, seen, burn_in=burn_in, kept=kept, seed=seed, workers=workers, device=device,
+        cluster=cluster,
+    )  # fmt: skip
+    level = complete(hidden.doc_ptr, hidden.word, topics, seen.tokens, mean, workers)
     return HeldOut(level, np.full(len(level), np.nan), hidden.tokens, known.unknown)
 
 

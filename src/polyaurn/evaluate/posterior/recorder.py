@@ -10,7 +10,14 @@ from polyaurn.base.arrays import F64, I64
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import Purpose, key
 from polyaurn.chain.priors import topic_word_mass
-from polyaurn.chain.state import Counts, Priors, State, doc_topic_matrix, topic_word_matrix
+from polyaurn.chain.state import (
+    Counts,
+    Priors,
+    State,
+    TopLevel,
+    doc_topic_matrix,
+    topic_word_matrix,
+)
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.evaluate.posterior.choice import Choice
 from polyaurn.evaluate.posterior.result import Chain
@@ -86,6 +93,7 @@ class Recorder:
             "learned": np.array([priors.learned for priors in distinct], np.int64),
             "alpha": _flat([priors.alpha for priors in distinct], np.float64),
             "beta": _flat([priors.beta for priors in distinct], np.float64),
+            "top": _flat([p.top[:2] for p in distinct if p.top is not None], np.float64),
             "phi": _flat(self._phi, np.float64),
             "theta": _flat(self._theta, np.float64),
         }
@@ -102,9 +110,12 @@ class Recorder:
             n = len(arrays["sweep"])
             alpha, beta = (arrays[name].reshape(-1, m) for name, m in (("alpha", K), ("beta", V)))
             alpha.flags.writeable = beta.flags.writeable = False
+            both = arrays.get("top", np.empty(0)).reshape(-1, 2).tolist()
+            tops: list[TopLevel | None] = [TopLevel(a, g, np.arange(K)) for a, g in both]
+            tops = tops or [None] * len(alpha)
             distinct = [
-                Priors(a, b, pseudo, bool(learned))
-                for a, b, learned in zip(alpha, beta, arrays["learned"], strict=True)
+                Priors(a, b, pseudo, bool(learned), top)
+                for a, b, learned, top in zip(alpha, beta, arrays["learned"], tops, strict=True)
             ]
             self._priors = [distinct[i] for i in arrays["prior"]]
             self._sweep = arrays["sweep"].tolist()

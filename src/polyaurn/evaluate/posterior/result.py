@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from polyaurn.base.arrays import F64, I64
 from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
+from polyaurn.chain.hdp import LARGE
 from polyaurn.chain.priors import pseudo_sizes
 from polyaurn.chain.state import Priors
 from polyaurn.evaluate.convergence import LEAST_DRAWS, ess_bulk, ess_tail, r_hat
@@ -25,11 +26,11 @@ class Chain(NamedTuple):
     Attributes
     ----------
     seed : int
-        Of the chain.
+        The seed of the chain.
     order : ndarray of int64, length K
-        Its own number of each topic.
+        The number that the chain itself gave each topic.
     sweep : ndarray of int64, one per draw
-        When it was drawn.
+        The sweep of each draw.
     log_posterior : ndarray of float64, one per draw
         log p(w, z).
     topic_sizes : ndarray of int64, draws by K
@@ -142,7 +143,7 @@ class Posterior:
 
     @property
     def log_posterior(self) -> F64:
-        """Of each draw, chains by draws."""
+        """The log posterior of each draw, chains by draws."""
         return np.asarray(self._stack("log_posterior"), dtype=np.float64)
 
     @property
@@ -151,13 +152,31 @@ class Posterior:
         return np.asarray(self._stack("topic_sizes"), dtype=np.int64)
 
     @property
+    def n_topics(self) -> I64:
+        """How many topics have tokens, chains by draws."""
+        return np.asarray((self.topic_sizes > 0).sum(axis=2), dtype=np.int64)
+
+    @property
+    def large_topics(self) -> I64:
+        """How many topics have more than 0.1% of the tokens, chains by draws."""
+        sizes = self.topic_sizes
+        return np.asarray((sizes > LARGE * sizes.sum(axis=2, keepdims=True)).sum(axis=2), np.int64)
+
+    @property
     def alpha(self) -> F64:
-        """Of each draw and topic, chains by draws by K."""
+        """The alpha of each topic in each draw, chains by draws by K."""
         return np.array([[p.alpha[c.order] for p in c.priors[: self.n_draws]] for c in self.chains])
 
     @property
+    def gamma(self) -> F64 | None:
+        """The gamma of each draw, chains by draws; None unless the model is an HDP."""
+        tops = [[p.top for p in c.priors[: self.n_draws]] for c in self.chains]
+        found = [[top.gamma for top in row if top is not None] for row in tops]
+        return np.array(found) if found[0] else None
+
+    @property
     def beta(self) -> F64:
-        """Mean over words, of each draw; chains by draws."""
+        """The mean of beta over words in each draw, chains by draws."""
         return np.array([[p.beta.mean() for p in c.priors[: self.n_draws]] for c in self.chains])
 
     @property
@@ -212,12 +231,12 @@ class Posterior:
         Parameters
         ----------
         least_match : float
-            The match quality from which they are.
+            The match quality from which topics count as the same.
 
         Returns
         -------
         ndarray of int64
-            Their numbers.
+            The numbers of these topics.
         """
         return np.flatnonzero(self.match_quality.min(axis=0) >= least_match)
 
@@ -233,9 +252,10 @@ class Posterior:
         Returns
         -------
         list of dict
-            For the log posterior, the sum of alpha, the mean of beta and the size of each topic:
-            quantity, topic, match, mean, sd, q05, q95, r_hat, ess_bulk, ess_tail. None stands for
-            what is not known, as for a quantity that does not vary.
+            For the log posterior, the sum of alpha, the mean of beta and the size of each topic,
+            and for a hierarchical Dirichlet process gamma and the number of topics, too: quantity,
+            topic, match, mean, sd, q05, q95, r_hat, ess_bulk, ess_tail. None stands for what is
+            not known, as for a quantity that does not vary.
         """
         same = set(self.matched(least_match).tolist())
         free = {
@@ -243,10 +263,16 @@ class Posterior:
             "alpha_sum": self.alpha.sum(axis=2),
             "beta_mean": self.beta,
         }
+        top_level = self.gamma is not None
+        if top_level:
+            free |= {"gamma": self.gamma, "n_topics": self.n_topics.astype(np.float64),
+                     "large_topics": self.large_topics.astype(np.float64)}  # fmt: skip
         rows = [_describe(name, None, None, draws, compare=True) for name, draws in free.items()]
         worst = self.match_quality.min(axis=0)
         for k in range(self.match_quality.shape[1]):
             draws = self.topic_sizes[:, :, k].astype(np.float64)
+            if top_level and not draws.any():
+                continue
             rows.append(_describe("topic_size", k, float(worst[k]), draws, compare=k in same))
         return rows
 
@@ -261,7 +287,7 @@ class Posterior:
         Returns
         -------
         arviz.InferenceData or xarray.DataTree
-            Of ArviZ 0.x and of 1.x: log_posterior, beta, and for matched topics alpha,
+            With ArviZ 0.x and 1.x, respectively: log_posterior, beta, and for matched topics alpha,
             topic_size, phi and theta.
         """
         try:

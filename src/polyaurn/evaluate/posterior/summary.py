@@ -2,7 +2,14 @@
 
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from polyaurn.base.html import Markup, bar, note, summary, table, text, words
+from polyaurn.chain.priors import pseudo_sizes
+from polyaurn.chain.state import Priors
+from polyaurn.model.data import ModelData
+from polyaurn.model.leading_words import leading_words
 
 TOPICS, WORDS = 20, 6
 
@@ -34,13 +41,26 @@ def posterior_html(posterior: Any) -> str:
 
 def _topics(posterior: Any, K: int) -> Markup:
     worst = posterior.match_quality[1:].min(axis=0)
+    means = _means(posterior)
     rows = []
     for k in worst.argsort(kind="stable")[:TOPICS].tolist():
-        row = posterior.chains[0].phi_sum[k]
-        first = row.indices[(-row.data).argsort(kind="stable")[:WORDS]]
-        found = words(posterior.vocab[v] for v in first.tolist())
+        found = words(posterior.vocab[v] for v in leading_words(means, k, WORDS)[0].tolist())
         rows.append((k, bar(float(worst[k]), f"{worst[k]:.2f}"), found))
     return table(("topic", "least match", "words"), rows)
+
+
+def _means(posterior: Any) -> ModelData:
+    """Return the posterior mean of the first chain's topics as a model without documents."""
+    chain = posterior.chains[0]
+    both = list(zip(chain.topic_sizes, chain.priors, strict=True))
+    totals = [n + pseudo_sizes(p)[chain.order] + p.beta.sum() for n, p in both]
+    counts = chain.phi_sum.multiply(np.mean(totals, axis=0)[:, None] / len(both)).tocsr()
+    priors = Priors(
+        np.mean([p.alpha[chain.order] for p in chain.priors], axis=0),
+        np.mean([p.beta for p in chain.priors], axis=0),
+    )
+    nothing = sp.csr_matrix((0, len(totals[0])))
+    return ModelData(counts, nothing, np.empty(0, np.uint16), tuple(posterior.vocab), (), priors)
 
 
 def _number(value: float | None) -> Markup:

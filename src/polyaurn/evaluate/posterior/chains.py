@@ -72,6 +72,7 @@ def sample(
     where the first one is, when the chain ends or is interrupted.
     """
     settings = run.settings
+    settings.check_no_cluster("posterior draws")
     with ExitStack() as stack:
         if settings.checkpoint is not None:
             stack.enter_context(locked(settings.checkpoint.absolute()))
