@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from polyaurn import LDA, Corpus, InputError, exchange
+from polyaurn import LDA, Corpus, InputError, exchange, load, read_corpus
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
 
@@ -41,10 +41,12 @@ def test_fit_and_transform_take_it_as_it_is(cells, tmp_path):
     mixtures = lda.transform(cells[::-1, ::-1])
     assert np.array_equal(mixtures[::-1], lda.transform(lda.corpus_))
     assert len({*mixtures[:20].argmax(axis=1)}) == 1
-    cells.write_h5ad(tmp_path / "cells.h5ad")
-    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
-    assert exchange.from_anndata(backed) == lda.corpus_
-    backed.file.close()
+    for matrix in (cells.X, cells.X.toarray()):
+        cells.X = matrix
+        cells.write_h5ad(tmp_path / "cells.h5ad")
+        backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+        assert exchange.from_anndata(backed) == lda.corpus_
+        backed.file.close()
 
 
 def test_topics_go_beside_the_counts(cells, tmp_path):
@@ -90,13 +92,13 @@ def test_bad_input_is_one_sentence(cells):
     for call in (exchange.from_anndata, lambda x: exchange.to_anndata(lda, x)):
         with pytest.raises(InputError, match=r"must be an AnnData object. Got list"):
             call([[1]])
-    with pytest.raises(InputError, match="the cells the model was trained on"):
-        exchange.to_anndata(lda, cells[::-1].copy())
+    with pytest.raises(InputError, match=r"1 of 40 are not among its 39 obs_names, such as 'ce"):
+        exchange.to_anndata(lda, cells[1:].copy())
     renamed = cells.copy()
     renamed.var_names = [f"other{j}" for j in range(12)]
     with pytest.raises(InputError, match="must have genes that the model knows"):
         exchange.to_anndata(lda, renamed)
-    renamed.var_names = ["twin"] * 12
+    renamed.var_names = ["same"] * 12
     with pytest.raises(InputError, match="var_names_make_unique"):
         exchange.from_anndata(renamed, "raw")
 
@@ -105,3 +107,84 @@ def test_cells_without_names_go_by_their_number(cells):
     corpus = Corpus.from_matrix(cells.X, list(cells.var_names))
     lda = LDA(2, max_iter=2, verbose=False).fit(corpus)
     assert exchange.to_anndata(lda, cells).obsm["X_topics"].shape == (40, 2)
+
+
+def test_cells_that_were_dropped_have_no_mixture(cells, tmp_path):
+    counts = cells.X.toarray()
+    counts[[3, 17]] = 0
+    cells.X = sp.csr_matrix(counts)
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    with pytest.warns(UserWarning, match="2 of 40 documents with fewer than 1 tokens"):
+        corpus = read_corpus(tmp_path / "cells.h5ad", min_tokens=1)
+    lda = LDA(2, max_iter=5, verbose=False).fit(corpus)
+    other = cells[::-1].copy()
+    for adata, step in ((cells, 1), (other, -1)):
+        mixtures = exchange.to_anndata(lda, adata).obsm["X_topics"][::step]
+        assert np.flatnonzero(np.isnan(mixtures).any(axis=1)).tolist() == [3, 17]
+        assert np.array_equal(np.delete(mixtures, [3, 17], axis=0), lda.model_.doc_topics())
+    assert list(other.obs_names) == list(cells.obs_names)[::-1]
+    cells.obs_names = ["same"] * 40
+    with pytest.raises(InputError, match="must have each cell once in obs_names"):
+        exchange.to_anndata(lda, cells)
+
+
+def test_a_copy_of_the_file_has_the_model_and_all_else_as_it_was(cells, tmp_path, run):
+    cells.layers["counts"] = cells.X.copy()
+    cells.X = np.log1p(cells.X)
+    cells.raw = cells
+    cells.obsm["X_topics"], cells.uns["said"] = np.ones((40, 3)), {"before": 1}
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    before = (tmp_path / "cells.h5ad").read_bytes()
+    code, _, err = run("train", "cells.h5ad", "--layer", "counts", "-k", 2, "--sweeps", 5,
+                       "--out", "m", "-q")  # fmt: skip
+    assert code == 0, err
+    export = ("export", "m", "--to", "anndata", "--out")
+    code, _, err = run(*export, "copy.h5ad")
+    assert code == 0, err
+    copy, model = anndata.read_h5ad(tmp_path / "copy.h5ad"), load(tmp_path / "m")
+    assert np.array_equal(copy.obsm["X_topics"], model.doc_topics())
+    assert copy.varm["topics"].shape == (12, 2)
+    assert copy.uns["polyaurn"]["seed"] == 0
+    assert copy.uns["said"] == {"before": 1}
+    for mine, theirs in ((cells.X, copy.X), (cells.raw.X, copy.raw.X),
+                         (cells.layers["counts"], copy.layers["counts"])):  # fmt: skip
+        assert (mine != theirs).nnz == 0
+    code, _, err = run(*export, "copy.h5ad")
+    assert (code, "'copy.h5ad' is there already" in err) == (2, True)
+    code, _, err = run(*export, "cells.h5ad", "--force")
+    assert (code, "The copy must have a name of its own" in err) == (2, True)
+    assert (tmp_path / "cells.h5ad").read_bytes() == before
+    assert run(*export, "copy.h5ad", "--force", "-q") == (0, "", "")
+    (tmp_path / "cells.h5ad").rename(tmp_path / "moved.h5ad")
+    code, _, err = run(*export, "again.h5ad")
+    assert (code, "is no longer there. Name its new place with --corpus" in err) == (2, True)
+    code, _, err = run(*export, "again.h5ad", "--corpus", "moved.h5ad")
+    assert code == 0, err
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "m", "moved.h5ad", "copy.h5ad", "again.h5ad",
+    }  # fmt: skip
+
+
+def test_a_file_with_cells_in_columns_has_the_model_on_its_other_sides(cells, tmp_path, run):
+    cells.T.copy().write_h5ad(tmp_path / "turned.h5ad")
+    code, _, err = run("train", "turned.h5ad", "--transpose", "-k", 2, "--sweeps", 5, "--out", "m",
+                       "-q")  # fmt: skip
+    assert code == 0, err
+    export = ("export", "m", "--to", "anndata", "--out")
+    code, _, err = run(*export, "copy.h5ad")
+    assert code == 0, err
+    copy, model = anndata.read_h5ad(tmp_path / "copy.h5ad"), load(tmp_path / "m")
+    assert np.array_equal(copy.varm["X_topics"], model.doc_topics())
+    assert copy.obsm["topics"].shape == (12, 2)
+    assert np.allclose(copy.obsm["topics"].sum(axis=0), 1.0)
+    assert ("X_topics" in copy.obsm, "topics" in copy.varm) == (False, False)
+    assert copy.uns["polyaurn"]["n_topics"] == 2
+    moved = (*export, "again.h5ad", "--corpus", "turned.h5ad")
+    code, _, err = run(*moved)
+    assert (code, "--adata" in err) == (2, False)
+    assert "40 of 40 are not among its 12 obs_names" in err
+    assert "its other side has them all: add transpose=True (--transpose)." in err
+    code, _, err = run(*moved, "--transpose")
+    assert code == 0, err
+    with pytest.raises(InputError, match=r"12 var_names.*leave out transpose \(--transpose\)"):
+        exchange.to_anndata(model, cells, transpose=True)

@@ -131,7 +131,7 @@ def test_the_key_is_shown_nowhere():
     "url", ["localhost:11434", "ftp://a/v1", "file:///etc/passwd", "http://", "http://a b/v1", "",
             "http://[::1/v1", "http://a:x/v1", "http://bücher/v1", 3, None],
 )  # fmt: skip
-def test_addresses_that_are_none(url):
+def test_invalid_addresses_are_reported(url):
     with pytest.raises(InputError, match="'url' parameter must be the address of a server"):
         ChatServer(url, "tiny")
 

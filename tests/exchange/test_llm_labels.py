@@ -91,7 +91,7 @@ def test_a_label_that_is_taken_is_asked_for_again(lda):
     assert len(model.parameters["label_requests"][1]["asked"]) == 2
 
 
-def test_a_label_that_always_comes_again_is_told_apart_by_a_word(lda):
+def test_a_label_that_always_comes_again_gets_a_word(lda):
     with chat_server("Same") as server:
         labels = labelled(lda, server).parameters["labels"]
     assert labels[0] == "Same"

@@ -79,7 +79,7 @@ def test_written_and_read_again(small, tmp_path, name, monkeypatch):
     model = replace(trained.model_, priors=make_priors(alpha, 0.01, 4, len(trained.model_.vocab)))
     path = exchange.write_mallet_state(model, trained.corpus_, tmp_path / name)
     assert (path.read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
-    monkeypatch.setattr(mallet_read, "_PIECE", 1000)  # words and documents go on in other pieces
+    monkeypatch.setattr(mallet_read, "_PIECE", 1000)  # words and documents continue in other pieces
     again, corpus = exchange.read_mallet_state(path, with_corpus=True)
     assert corpus == trained.corpus_
     assert np.array_equal(again.assignments, model.assignments)
@@ -111,7 +111,7 @@ def test_every_token_has_its_line(tmp_path):
     ]
 
 
-def test_what_a_state_cannot_say_is_rejected_or_told(odd, trained, tmp_path):
+def test_what_a_state_cannot_hold_is_rejected_or_noted(odd, trained, tmp_path):
     model, corpus = trained.model_, trained.corpus_
     path = tmp_path / "state.gz"
     beta = np.full(len(model.vocab), 0.01)

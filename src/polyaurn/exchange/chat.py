@@ -37,7 +37,7 @@ class ChatError(InputError):
 
 @dataclass(frozen=True)
 class ChatServer:
-    """Where questions go.
+    """A server that questions are sent to.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ChatServer:
     model : str
         The language model, as the server names it.
     key : str, optional
-        Of a server that asks for one.
+        The key of a server that asks for one.
     timeout : float
         Seconds to wait for an answer.
     """
@@ -105,7 +105,7 @@ class ChatServer:
         return self._hide(_content(found))
 
     def _post_patiently(self, question: dict[str, Any]) -> Any:
-        """Send a question, again after a while where the server has too much to do."""
+        """Send a question, again after a while where the server is overloaded."""
         for wait in WAITS:
             try:
                 return self._post(question)

@@ -24,8 +24,8 @@ def from_gensim(lda: Any) -> TopicModel:
     Returns
     -------
     TopicModel
-        Without documents. Its topics are ``lda.get_topics()`` to the precision of gensim's type;
-        pseudo-counts are ``lda.state.sstats``, priors ``lda.alpha`` and ``lda.eta``.
+        A model without documents. Its topics are ``lda.get_topics()`` to the precision of gensim's
+        type; pseudo-counts are ``lda.state.sstats``, priors ``lda.alpha`` and ``lda.eta``.
     """
     try:
         eta = np.asarray(lda.eta, np.float64)
@@ -58,8 +58,8 @@ def to_gensim(model: Any) -> Any:
     Returns
     -------
     gensim.models.LdaModel
-        Of float64, ready for ``show_topics``, ``get_document_topics`` and further training. Its
-        ``id2word`` is a Dictionary, so that ``lda.id2word.doc2bow(words)`` makes its input.
+        A model of float64, ready for ``show_topics``, ``get_document_topics`` and further training.
+        Its ``id2word`` is a Dictionary, so that ``lda.id2word.doc2bow(words)`` makes its input.
     """
     trained = fitted(model)
     Dictionary, LdaModel = _gensim()

@@ -34,8 +34,8 @@ def read_ldac_beta(path: str | Path, vocab: Any) -> TopicModel:
     Returns
     -------
     TopicModel
-        Without documents. LDA-C's topics have no prior: pseudo-counts are the probabilities, and
-        beta is exp(-100), LDA-C's own value for a word that does not occur.
+        A model without documents. LDA-C's topics have no prior: pseudo-counts are the
+        probabilities, and beta is exp(-100), LDA-C's own value for a word that does not occur.
     """
     path = Path(path)
     K, V, alpha = _read_other(path.with_suffix(".other"))

@@ -127,8 +127,8 @@ def ask_for_labels(
     `taken` are labels of other topics. A topic that gets no label has a sentence instead.
     """
     found, others, in_a_row = Answers(), list(taken), 0
-    telling = own_words_first([question.words for question in questions])
-    words = {question.topic: own for question, own in zip(questions, telling, strict=True)}
+    ordered = own_words_first([question.words for question in questions])
+    words = {question.topic: own for question, own in zip(questions, ordered, strict=True)}
     try:
         for question in tracked(questions, "asking for labels", len(questions), every=1):
             try:
@@ -156,7 +156,7 @@ def _ask(
 ) -> tuple[str, list[dict[str, str]]]:
     """Return a label that no other topic has, and what was asked and answered.
 
-    The first of the words that will do tells it apart from a label that is taken.
+    The first of the words that will do distinguishes it from a label that is taken.
     """
     asked: list[dict[str, str]] = []
     remark, problem, label = "", ChatError(""), ""
@@ -233,7 +233,7 @@ def label_by_llm(
 
     Leading words, and excerpts of documents where texts are given, are sent to a server that speaks
     OpenAI's chat-completions protocol: a local one (ollama, LM Studio, vLLM) or a hosted one.
-    Labels are unique: where one comes again, it is asked for again, and then told apart by a word.
+    Labels are unique: where one comes again, it is asked for again, and then gets one more word.
     What was asked and answered is in ``parameters["label_requests"]``, and saved with the model;
     the key is not. Ctrl-C, or a server that fails, keeps the labels that came before, with a
     warning; topics without an answer that can be used are named in one, too.

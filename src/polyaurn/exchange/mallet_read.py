@@ -45,7 +45,7 @@ def read_mallet_state(
     path : str or Path
         The file, gzipped or plain.
     encoding : str
-        Of words and names; MALLET writes in the encoding of its machine.
+        Encoding of words and names; MALLET writes in the encoding of its machine.
     with_corpus : bool
         Return the documents as well, which the file holds.
 

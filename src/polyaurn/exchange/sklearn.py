@@ -24,8 +24,8 @@ def from_sklearn(lda: Any, feature_names: Iterable[str]) -> TopicModel:
     Returns
     -------
     TopicModel
-        Without documents. Its topics are the rows of ``lda.components_`` divided by their sums;
-        pseudo-counts are ``components_`` less the prior.
+        A model without documents. Its topics are the rows of ``lda.components_`` divided by their
+        sums; pseudo-counts are ``components_`` less the prior.
 
     Examples
     --------

@@ -92,7 +92,7 @@ def document_table(model: Any) -> dict[str, Any]:
 
 
 def _labels(model: ModelData, topics: I64) -> dict[str, Any]:
-    """Return a column of the labels that were given; none where there are none."""
+    """Return a column of the labels that were given, or no column where none were."""
     labels = given_labels(model)
     return {"label": [labels[k] or "" for k in topics.tolist()]} if any(labels) else {}
 

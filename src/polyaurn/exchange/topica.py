@@ -112,7 +112,7 @@ def to_topica(model: Any, posterior: Any = None) -> ForTopica:
     model : TopicModel or LDA
         The model. One without documents will do where topica reads only topics.
     posterior : Posterior, optional
-        Of `LDA.sample_posterior`, with draws of Theta for all documents and topics
+        From `LDA.sample_posterior`, with draws of Theta for all documents and topics
         (``documents=range(corpus.n_documents)``). topica then takes the draws of the first chain,
         whose topics the model has, for its intervals; otherwise it draws from Dirichlets around the
         mixtures.
@@ -152,7 +152,7 @@ def topica_factory(lda: Any) -> Callable[[int], Untrained]:
     Parameters
     ----------
     lda : LDA
-        Its parameters are used, trained or not.
+        An estimator, trained or not, whose parameters are used.
 
     Returns
     -------
