@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from polyaurn import load
+from polyaurn import load, write_report
 from polyaurn.pages.report.data import gather
 from polyaurn.pages.report.edits import Edits
 from polyaurn.pages.report.page import render
@@ -216,9 +216,9 @@ def downloads(browser, tmp_path):
 
 PICTURES = [("topics", "#map-tools"), ("time", "#time-tools"), ("classes", "#classes-tools"),
             ("similar", "#heat-tools"), ("training", "#trace-tools")]  # fmt: skip
-TABLES = [("topics", "#topics-tools"), ("topics", "#topic"), ("documents", "#documents-tools"),
-          ("documents", "#document"), ("time", "#time-tools"), ("classes", "#classes-tools"),
-          ("similar", "#heat-tools"), ("training", "#trace-tools"),
+TABLES = [("topics", "#topics-tools"), ("topics", "#topic"), ("topics", "#topic-about"),
+          ("documents", "#documents-tools"), ("documents", "#document"), ("time", "#time-tools"),
+          ("classes", "#classes-tools"), ("similar", "#heat-tools"), ("training", "#trace-tools"),
           ("training", "#facts-tools")]  # fmt: skip
 
 
@@ -247,6 +247,42 @@ def test_tables_are_downloaded(opened, downloads, tab, selector):
     assert len({len(row) for row in rows}) == 1
     if selector == "#topics-tools":
         assert [row[0] for row in rows[1:]] == texts(opened, "#topic-list b")
+    if selector == "#topic-about":
+        assert [row[1] for row in rows[1:]] == texts(opened, "#topic-about .line .cut")
+
+
+def test_the_topics_of_a_word_are_downloaded(browser, page, downloads):
+    open_at(browser, page + "#word-common", DESKTOP)
+    rows = list(csv.reader(io.StringIO(downloads("#topic", "csv").decode("utf-8-sig"))))
+    assert rows[0] == ["topic", "label", "tokens of the word", "share"]
+    shown = [text.split()[0] for text in texts(browser, "#topic .bars .word")]
+    assert [row[0] for row in rows[1:]] == shown
+    assert len(shown) > 1
+
+
+def test_steps_without_documents_are_gaps(browser, lda, downloads, tmp_path):
+    """Four of ten years have no documents, and one year is between gaps."""
+    dates = ["" if (year := 2000 + d // 8) in (2003, 2004, 2005, 2007) else year for d in range(80)]
+    page = write_report(lda, tmp_path / "a.html", corpus=lda.corpus_, dates=dates)
+    open_at(browser, page.as_uri(), DESKTOP)
+    sizes = [3, 2, 2]  # points of each piece; one year is a dot, the same point twice
+
+    def pieces(selector):
+        lines = browser.find_elements(By.CSS_SELECTOR, f"{selector} polyline")
+        return [len(line.get_attribute("points").split()) for line in lines]
+
+    assert pieces("#topic-about .spark") == sizes
+    get(browser, "#tab-time").click()
+    assert pieces("#time-chart") == sizes
+    get(browser, "#trend-word").send_keys("common")
+    wait_for(lambda: pieces("#trend-chart"))
+    assert pieces("#trend-chart") == sizes
+    for selector in ("#time-tools", "#trend-tools"):
+        rows = list(csv.reader(io.StringIO(downloads(selector, "csv").decode("utf-8-sig"))))
+        year = 2 if selector == "#time-tools" else 0
+        empty = {row[year] for row in rows[1:] if row[-1] == ""}
+        assert empty == {"2003", "2004", "2005", "2007"}
+    assert browser.get_log("browser") == []
 
 
 @pytest.fixture

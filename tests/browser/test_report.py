@@ -127,11 +127,11 @@ def test_a_word_shows_its_topics(opened, lda):
         ].click()
     assert heading(opened) == "“common”"
     column = lda.model_.topic_word_counts.toarray()[:, lda.model_.vocab.index("common")]
-    told = [int(t.split()[0]) for t in texts(opened, "#topic .word")]
-    assert told == sorted(np.flatnonzero(column), key=lambda k: (-column[k], k))[:5]
+    listed = [int(t.split()[0]) for t in texts(opened, "#topic .word")]
+    assert listed == sorted(np.flatnonzero(column), key=lambda k: (-column[k], k))[:5]
     on = [i for i, c in enumerate(opened.find_elements(By.CSS_SELECTOR, "#map circle"))
           if c.get_attribute("class") == "on"]  # fmt: skip
-    assert on == sorted(told)
+    assert on == sorted(listed)
     get(opened, "#back-to-topic").click()
     assert heading(opened).startswith("Topic")
 

@@ -127,7 +127,7 @@ def test_a_page_without_edits_has_no_such_routes(folder):
         thread.join()
 
 
-def test_a_model_that_changed_meanwhile_is_left_alone(server, folder):
+def test_a_model_that_changed_meanwhile_is_not_touched(server, folder):
     other = LDA(4, max_iter=40, random_state=1, verbose=False).fit(Corpus.from_texts(TEXTS))
     other.save(folder, force=True)
     before = bytes_in(folder)

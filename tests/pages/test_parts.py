@@ -64,7 +64,7 @@ def test_similar_topics_are_in_the_order_of_their_tree(trained, monkeypatch):
     tops = [link[4] for link in found["links"]]
     assert tops == pytest.approx(model.hierarchy(as_frame=False).linkage[:, 2].tolist(), abs=1e-4)
     assert all(link[0] < link[1] and max(link[2:4]) <= link[4] for link in found["links"])
-    monkeypatch.setattr("polyaurn.pages.report.similar.MOST_TOPICS", 3)
+    monkeypatch.setattr("polyaurn.pages.report.similarity.MOST_TOPICS", 3)
     fewer = gather(model)["similar"]
     assert (len(fewer["topics"]), fewer["all"]) == (3, 4)
 

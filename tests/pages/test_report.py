@@ -98,7 +98,7 @@ def test_leading_words_are_those_of_any_stop_of_the_slider(trained):
     assert set(model.topics(30)[0]) <= set(words_of(top, 0))
 
 
-def test_words_tell_their_topics(trained):
+def test_words_show_their_topics(trained):
     data = gather(trained)
     n = trained.model_.topic_word_counts.toarray()
     names = data["words"]["text"].split("\n")
@@ -184,7 +184,7 @@ def test_a_model_without_documents_or_trace(tmp_path):
     assert data["documents"]["number"] == []
     assert data["notes"]["documents"].startswith("The model has no documents")
     assert data["training"]["verdict"] == "unknown"
-    assert "no log posteriors" in data["training"]["told"]
+    assert "no log posteriors" in data["training"]["explanation"]
     with pytest.raises(InputError, match="must have documents"):
         write_report(model, tmp_path / "b.html", dates=["2020"])
 
@@ -232,12 +232,15 @@ def test_another_corpus_is_rejected(trained, medium, tmp_path):
 def test_steps_of_time_are_the_finest_that_fit(dates, unit, labels):
     X = np.array([[4, 1], [1, 4], [2, 2], [0, 3]])
     model = LDA(2, max_iter=5, verbose=False).fit(Corpus.from_matrix(X)).model_
-    days = parse_dates(dates, 4, "dates, number")
+    days = parse_dates(dates, 4, "dates")
     found = over_time(model, days, np.arange(2))
     assert (found["unit"], len(found["labels"])) == (unit, labels)
     dated = [d for d, day in enumerate(days) if day]
     mean = model.doc_topics()[dated].mean(axis=0)
-    assert np.allclose(np.array(found["share"]) @ found["documents"] / len(dated), mean, atol=1e-4)
+    share, documents = np.array(found["share"], float), np.array(found["documents"])
+    assert (np.isnan(share) == (documents == 0)).all()
+    there = documents > 0
+    assert np.allclose(share[:, there] @ documents[there] / len(dated), mean, atol=1e-4)
     assert sum(found["documents"]) == len(dated)
     assert found["undated"] == 4 - len(dated)
 
@@ -246,9 +249,7 @@ def test_months_are_in_their_quarters():
     X = np.full((25, 2), 3)
     model = LDA(2, max_iter=2, verbose=False).fit(Corpus.from_matrix(X)).model_
     months = [f"{2001 + i // 12}-{i % 12 + 1:02}-01" for i in range(24)]
-    found = over_time(
-        model, parse_dates([*months, "2012-12-01"], 25, "dates, number"), np.arange(2)
-    )
+    found = over_time(model, parse_dates([*months, "2012-12-01"], 25, "dates"), np.arange(2))
     assert found["unit"] == "quarter"
     assert found["labels"][:5] == ["2001 Q1", "2001 Q2", "2001 Q3", "2001 Q4", "2002 Q1"]
     assert found["documents"] == [3] * 8 + [0] * 39 + [1]
@@ -262,29 +263,52 @@ def test_one_step_is_no_time_axis(trained, tmp_path):
 
 @pytest.mark.parametrize("date", ["yesterday", "2020-13", "20", "2020-02-30", "01.02.2020"])
 def test_what_is_no_date_is_rejected(date):
-    with pytest.raises(InputError, match=rf"file 'd', line 2: expected a date.*Got '{date}'"):
-        parse_dates(["2020", date], 2, "file 'd', line")
+    with pytest.raises(InputError, match=rf"file 'd', line 1: expected a date.*Got '{date}'"):
+        parse_dates(["2020", date], 2, "file 'd'", "line {}".format)
+
+
+def test_a_corpus_is_counted_in_the_words_of_the_model(run, tmp_path):
+    texts = [f"cat dog moon rare{i} common" for i in range(12)]
+    (tmp_path / "t.txt").write_text("\n".join(texts) + "\n")
+    train = "train t.txt -k 2 --sweeps 5 --min-df 2 --stop-words none -q --out m"
+    assert run(*train.split())[0] == 0
+    code, _, err = run("report", "m", "--corpus", "t.txt")
+    assert code == 0
+    said = (
+        "t.txt, read as lines, in the words of the model: Corpus(12 documents, 4 words, 48 tokens)"
+    )
+    assert err.splitlines()[0] == said
+    assert "kept" not in err
+
+
+def test_a_date_of_a_column_is_named_by_its_row(run, tmp_path):
+    rows = ["when,text"] + [f"{'soon' if i == 4 else 2020},cat dog moon" for i in range(8)]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    assert run("train", "t.csv", "-k", 2, "--sweeps", 5, "--out", "m", "-q")[0] == 0
+    code, _, err = run("report", "m", "--date-column", "when")
+    assert code == 2
+    assert re.search(r"The column 'when', in row 6 of '.*t\.csv': expected a date", err)
 
 
 def test_dates_must_be_as_many_as_documents():
     with pytest.raises(InputError, match=r"The file 'd' must have one date for each of the 3 doc"):
-        parse_dates(["2020"], 3, "file 'd', line")
+        parse_dates(["2020"], 3, "file 'd'")
 
 
 def trace_of(levels):
     return [{"sweep": i + 1, "phase": "full", "log_posterior": v} for i, v in enumerate(levels)]
 
 
-def test_the_verdict_tells_rise_from_rest():
+def test_the_verdict_distinguishes_rise_from_rest():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=200)
     level = summarise_trace(trace_of(noise), 1)
     assert level["verdict"] == "level"
-    assert "does not prove it" in level["told"]
+    assert "does not prove it" in level["explanation"]
     assert 40 < level["ess"] <= level["settled"] == 100
     rising = summarise_trace(trace_of(noise + 0.05 * np.arange(200)), 1)
     assert rising["verdict"] == "rising"
-    assert "still rising" in rising["told"]
+    assert "still rising" in rising["explanation"]
     assert summarise_trace(trace_of(noise - 0.05 * np.arange(200)), 1)["verdict"] == "falling"
 
 
@@ -303,10 +327,10 @@ def test_the_verdict_leaves_out_burn_in_and_knows_its_limits():
     assert len(found["points"]) == 400
     assert found["points"][0][0] == 1
     assert found["points"][-1][2] == 1
-    assert "inside its warm start, after sweep" in summarise_trace(burn_in, 1)["told"]
+    assert "inside its warm start, after sweep" in summarise_trace(burn_in, 1)["explanation"]
     few = summarise_trace(trace_of(rng.normal(size=20)), 1)
     assert (few["verdict"], few["ess"]) == ("unknown", None)
-    assert "10 log posteriors, too few" in few["told"]
+    assert "10 log posteriors, too few" in few["explanation"]
     assert summarise_trace(trace_of([1.0] * 100), 1)["verdict"] == "unknown"
     assert summarise_trace([{"sweep": 1, "log_posterior": None}], 1)["points"] == []
 

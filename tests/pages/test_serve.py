@@ -1,4 +1,4 @@
-"""The served page: for this machine alone, two routes, and nothing else."""
+"""The served page: only for this machine, two routes, and nothing else."""
 
 import http.client
 import json
@@ -120,7 +120,7 @@ def test_nothing_is_answered_without_the_token(server, query):
         assert server.token not in content.decode()
 
 
-def test_a_token_is_new_each_time_and_told_to_no_stranger(server):
+def test_a_token_is_new_each_time_and_given_to_no_stranger(server):
     with Server(server.model, "") as other:
         assert other.token != server.token
         assert len(other.token) >= 32
@@ -186,7 +186,7 @@ def test_a_port_in_use_is_rejected(server):
         Server(server.model, "", 70000)
 
 
-def test_serve_tells_its_address(run, tmp_path, monkeypatch):
+def test_serve_prints_its_address(run, tmp_path, monkeypatch):
     LDA(2, max_iter=5, verbose=False).fit(Corpus.from_texts(TEXTS)).save(tmp_path / "m")
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
     pages = []
@@ -213,7 +213,7 @@ def test_readers_who_go_away_are_passed_over(server, capsys):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_serve_on_the_command_line_ends_when_it_is_told(tmp_path, number):
+def test_serve_on_the_command_line_ends_on_a_signal(tmp_path, number):
     LDA(2, max_iter=5, verbose=False).fit(Corpus.from_texts(TEXTS)).save(tmp_path / "m")
     process = subprocess.Popen(
         [sys.executable, "-m", "polyaurn.cli.app", "serve", "m", "--port", "0"],

@@ -9,6 +9,7 @@ import pytest
 from polyaurn import LDA, Corpus, InputError
 from polyaurn.model.document_map import document_map
 from polyaurn.model.topic_map import topic_map
+from polyaurn.plots.similarity import shown_cells
 from polyaurn.plots.time import shares_over_time
 
 pytest.importorskip("plotly", reason="plotly is not installed")
@@ -72,6 +73,30 @@ def test_documents_are_placed_as_elsewhere(model):
     assert len(figure.layout.annotations) == 5
 
 
+def test_similar_topics_are_those_of_the_other_picture(model):
+    (cells,) = interactive.plot_similarity(model).data
+    numbers, alike = shown_cells(model, 200)
+    assert [int(name.split(":")[0]) for name in cells.y] == numbers
+    assert list(cells.x) == list(cells.y)
+    assert np.asarray(cells.z) == pytest.approx(alike, nan_ok=True)
+    figure = interactive.plot_similarity(model, topics=3)
+    assert np.asarray(figure.data[0].z).shape == (3, 3)
+    assert figure.layout.title.text == "Similarity of the 3 largest of 5 topics by their words"
+
+
+def test_shares_in_classes_are_those_of_the_table(model):
+    classes = ["a" * 40 + "1", "a" * 40 + "2", None] * 20
+    figure = interactive.plot_per_class(model, classes, [3, 0])
+    (cells,) = figure.data
+    assert len(set(cells.x)) == 2
+    with pytest.warns(UserWarning, match="20 of 60 documents have no class"):
+        table = model.topics_per_class(classes, as_frame=False)
+    for row, k in enumerate((3, 0)):
+        expected = [s for s, t in zip(table["share"], table["topic"], strict=True) if t == k]
+        assert list(cells.z[row]) == pytest.approx(expected)
+    assert "20 documents without one left out" in figure.layout.xaxis.title.text
+
+
 def test_words_labels_and_names_are_text(tmp_path):
     X = np.random.default_rng(0).poisson(2.0, (30, 3))
     corpus = Corpus.from_matrix(X, ["plain", HOSTILE, "\x1b[31m"], doc_names=[HOSTILE] * 30)
@@ -82,6 +107,8 @@ def test_words_labels_and_names_are_text(tmp_path):
         interactive.plot_over_time(model, range(30)),
         interactive.plot_document_map(model),
         interactive.plot_document_map(model, [HOSTILE] * 30),
+        interactive.plot_similarity(model),
+        interactive.plot_per_class(model, [HOSTILE] * 30),
     ]
     for figure in figures:
         text = json.dumps(figure.to_plotly_json(), default=list)
@@ -100,6 +127,8 @@ def test_bad_input(model, monkeypatch):
         (lambda: interactive.plot_topics(model, [9]), "from 0 to 4. Got 9"),
         (lambda: interactive.plot_over_time(model, [1]), "60 documents"),
         (lambda: interactive.plot_document_map(model, most=0), "'most' parameter"),
+        (lambda: interactive.plot_similarity(model, topics=0), "'topics' parameter"),
+        (lambda: interactive.plot_per_class(model, [None] * 60), "at least one class"),
     ):
         with pytest.raises(InputError, match=says):
             draw()
@@ -114,7 +143,8 @@ def test_the_command_writes_pages(run, model, tmp_path):
     (tmp_path / "classes.txt").write_text("a\nb\n\n" * 20)
     for kind, *options in (
         ("map",), ("topics", "-k", "1,3", "-n", 4), ("over-time", "--dates", "years.txt"),
-        ("document-map", "--classes", "classes.txt"),
+        ("document-map", "--classes", "classes.txt"), ("similarity",),
+        ("classes", "--classes", "classes.txt"),
     ):  # fmt: skip
         code, out, err = run("plot", "m", kind, "--out", "p.html", "--force", *options)
         assert (code, out, err) == (0, "", "Written: p.html\n")

@@ -185,3 +185,39 @@ def test_models_without_documents_and_with_a_single_topic():
         plots.plot_dendrogram(one)
     assert plots.plot_similarity(one).get_title().startswith("Similarity of 1 topics")
     assert len(document_map(one).x) == 2
+
+
+def names_on_the_map(model):
+    texts = [text.get_text() for text in plots.plot_map(model, labelled=1).texts]
+    return [text for text in texts if not text.isdigit()]
+
+
+def test_labels_that_were_given_are_preferred_to_words_of_larger_topics(model):
+    smallest = int(np.argmin(model.topic_sizes))
+    assert not names_on_the_map(model)[0].startswith(f"{smallest}: ")
+    given = model.label_topics({smallest: "Name"})
+    assert names_on_the_map(given) == [f"{smallest}: Name"]
+
+
+def test_classes_are_taken_from_the_corpus_of_the_model(run, tmp_path):
+    rows = [f"{'space' if i % 2 else 'pets'},{'moon star' if i % 2 else 'cat dog'} x{i % 3}"
+            for i in range(30)]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join(["kind,text", *rows]) + "\n")
+    train = ("train", "t.csv", "--text-column", "text", "-k", 2, "--sweeps", 10, "-q", "--out", "m")
+    assert run(*train)[0] == 0
+    code, _, error = run("plot", "m", "classes", "--out", "a.svg")
+    assert code == 2
+    assert "'--class-column' option must be given for classes" in error
+    assert run("plot", "m", "classes", "--class-column", "kind", "--out", "a.svg", "-q")[0] == 0
+    assert "pets" in (tmp_path / "a.svg").read_text()
+    assert run(*train, "--force", "--class-column", "kind")[0] == 0
+    assert run("plot", "m", "classes", "--out", "b.svg", "-q")[0] == 0
+    assert "pets" in (tmp_path / "b.svg").read_text()
+    code, _, error = run("plot", "m", "classes", "--class-column", "nix", "--out", "c.svg")
+    assert code == 2
+    assert "'--class-column' option must name a column" in error
+    (tmp_path / "t.csv").rename(tmp_path / "u.csv")
+    code, _, error = run("plot", "m", "document-map", "--class-column", "kind", "--out", "c.svg")
+    assert code == 2
+    moved = ("--corpus", "u.csv", "--class-column", "kind", "--out", "c.svg", "-q")
+    assert run("plot", "m", "document-map", *moved)[0] == 0

@@ -39,7 +39,7 @@ def close_figures():
     plt.close("all")
 
 
-def test_topics_lie_as_in_the_report(model):
+def test_topics_are_placed_as_in_the_report(model):
     ax = plots.plot_map(model)
     page = gather(model)["map"]
     placed = np.column_stack((page["x"], page["y"]))
@@ -148,7 +148,7 @@ BAD = [
     (lambda m: plots.plot_topics(m, []), "at least one topic"),
     (lambda m: plots.plot_topics(m, [1, 1]), "each once. Got 1, 1"),
     (lambda m: plots.plot_topics(m, n_words=0), "'n_words' parameter must be a whole number"),
-    (lambda m: plots.plot_documents(m, [60]), "numbers from 0 to 59. Got 60"),
+    (lambda m: plots.plot_documents(m, [60]), "from 0 to 59, or a document's name. Got 60"),
     (lambda m: plots.plot_documents(m, ["x"]), "Got 'x'"),
     (lambda m: plots.plot_documents(m, []), "at least one document"),
     (lambda m: plots.plot_documents(m, topics=[9]), "Got 9"),
@@ -189,7 +189,7 @@ def test_models_without_documents_have_topics_and_maps_only(bare):
         plots.plot_trace(bare)
 
 
-def test_without_matplotlib_one_sentence_tells_what_to_install(model, monkeypatch):
+def test_without_matplotlib_one_sentence_says_what_to_install(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"pip install 'polyaurn\[plots\]'"):
         plots.plot_map(model)
@@ -241,7 +241,7 @@ BAD_COMMANDS = [
     ),
     (("map", "--out", "p.gif"), "must end in .png, .svg or .html"),
     (("dendrogram", "--out", "p.html"), "must end in .png or .svg"),
-    (("classes", "--out", "p.png"), "'--classes' option must be given for classes"),
+    (("classes", "--out", "p.png"), "'--class-column' option must be given for classes"),
     (("map", "--out", "p.png", "--classes", "d.txt"), "is for classes and document-map"),
     (("classes", "--out", "p.png", "--classes", "few.txt"), "60 documents"),
     (("map", "--out", "no/p.png"), "in a folder that exists"),
@@ -251,14 +251,19 @@ BAD_COMMANDS = [
     (("topics", "--out", "p.png", "-n", 0), "'--words' option"),
     (("map", "--out", "p.png", "-k", "1"), "is for topics, documents, classes and over-time"),
     (("map", "--out", "p.png", "--dates", "d.txt"), "'--dates' option is for over-time"),
-    (("over-time", "--out", "p.png"), "'--dates' option must be given"),
+    (("over-time", "--out", "p.png"), "'--date-column' option must be given for over-time"),
+    (("map", "--out", "p.png", "--date-column", "when"), "'--date-column' option is for over-time"),
+    (
+        ("over-time", "--out", "p.png", "--dates", "d.txt", "--date-column", "when"),
+        "'--dates' option must stand without '--date-column'",
+    ),
     (("over-time", "--out", "p.png", "--dates", "none.txt"), "'none.txt' cannot be read"),
     (("over-time", "--out", "p.png", "--dates", "d.txt"), "Got 'soon' on line 2 of 'd.txt'"),
     (
         ("over-time", "--out", "p.png", "--dates", "few.txt"),
         "60 documents, in the corpus' order. Got 2",
     ),
-    (("documents", "--out", "p.png", "--documents", "61"), "'--documents' option must be names"),
+    (("documents", "--out", "p.png", "--documents", "61"), "option must be documents"),
 ]
 
 
@@ -273,3 +278,28 @@ def test_bad_commands_write_nothing(run, saved, tmp_path, arguments, says):
     assert says in err
     assert len(err.splitlines()) == 1
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_dates_are_found_in_the_column_that_the_model_was_trained_with(run, tmp_path):
+    rows = [f"{2001 + i % 3}-05-01,{2001 + i % 3},cat dog moon" for i in range(9)]
+    rows[4] = ",,cat dog"
+    rows[7] = "2003-05-01,soon,moon cat"
+    text = "\n".join(["when,odd,text", *rows]) + "\n"
+    (tmp_path / "t.csv").write_text(text)
+    (tmp_path / "dates.txt").write_text("".join(f"{row.split(',')[0]}\n" for row in rows))
+    train = "train t.csv -k 2 --sweeps 5 --date-column when -q --out"
+    assert run(*train.split(), "m")[0] == 0
+    for name, options in (("a", ()), ("b", ("--dates", "dates.txt"))):
+        assert run("plot", "m", "over-time", "--out", f"{name}.svg", "-q", *options)[0] == 0
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    code, _, err = run("plot", "m", "over-time", "--out", "c.svg", "--date-column", "odd")
+    assert code == 2
+    assert "The '--date-column' option must hold only numbers, or dates" in err
+    assert "Got 'soon' in row 9 of" in err
+    (tmp_path / "t.csv").rename(tmp_path / "moved.csv")
+    code, _, err = run("plot", "m", "over-time", "--out", "c.svg")
+    assert code == 2
+    assert "is no longer there. Name its new place with --corpus." in err
+    moved = ("--corpus", "moved.csv")
+    assert run("plot", "m", "over-time", "--out", "c.svg", "-q", *moved)[0] == 0
+    assert (tmp_path / "c.svg").read_bytes() == (tmp_path / "a.svg").read_bytes()

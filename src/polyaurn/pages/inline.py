@@ -22,7 +22,7 @@ class Report:
     page : str
         The page as HTML, as `polyaurn.write_report` writes it.
     height : int
-        Of the frame that it is shown in, in pixels.
+        The height of the frame that it is shown in, in pixels.
     """
 
     def __init__(self, page: str, height: int = HEIGHT) -> None:
@@ -81,7 +81,7 @@ def report(
     title : str
         The page's heading.
     height : int
-        Of the frame, in pixels.
+        The height of the frame, in pixels.
     **options
         Further parameters of `polyaurn.write_report`.
 

@@ -4,6 +4,7 @@ Each function draws on the Axes it is given, or on those of a new figure, and re
 is shown or saved: ``ax.figure.savefig("picture.png")`` does that.
 """
 
+from polyaurn.plots import interactive
 from polyaurn.plots.classes import plot_per_class
 from polyaurn.plots.dendrogram import plot_dendrogram
 from polyaurn.plots.document_map import plot_document_map
@@ -15,6 +16,7 @@ from polyaurn.plots.topics import plot_topics
 from polyaurn.plots.trace import plot_trace
 
 __all__ = [
+    "interactive",
     "plot_dendrogram",
     "plot_document_map",
     "plot_documents",

@@ -1,9 +1,11 @@
 """Topics in classes of documents: their mean share of the documents of each class."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from polyaurn.base.arrays import F64
 from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
 from polyaurn.model.model import fitted
@@ -27,29 +29,23 @@ def plot_per_class(
     classes : sequence
         The class of each training document, in their order; None and NaN leave a document out.
     topics : iterable of int, optional
-        Which, in this order; the twenty largest when not given.
+        Which topics, in this order; the twenty largest when not given.
     most : int
-        The most classes; those with most documents.
+        The most classes shown, those with most documents.
     ax : matplotlib Axes, optional
         Where to draw; a new figure, large enough, when not given.
 
     Returns
     -------
     matplotlib Axes
-        With the picture.
+        The Axes with the picture.
     """
     trained = fitted(model)
-    need_documents(trained)
-    check_whole(most, "most")
     chosen = pick_topics(trained, topics, TOPICS)
-    group, names = classes_of(trained, classes, "classes")
-    if not names:
-        raise InputError("The 'classes' parameter must name at least one class. Got none.")
-    found = share_in_groups(trained, group, len(names), chosen)
-    shown = np.sort(np.argsort(-found.documents, kind="stable")[:most])
-    share = found.share[shown].T
-    heads = [f"{short(str(names[g]), 24)} ({found.documents[g]:,})" for g in shown]
-    wide = max(4.6, 0.55 * len(shown)) + 3.4
+    found = shares_per_class(trained, classes, chosen, most)
+    share = found.share
+    heads = [f"{short(name, 24)} ({n:,})" for name, n in found.classes]
+    wide = max(4.6, 0.55 * len(heads)) + 3.4
     ax = new_axes(ax, wide, 2.0 + 0.26 * len(chosen))
     image = ax.imshow(share, aspect="auto", cmap="cividis", vmin=0.0, interpolation="nearest")
     bar = ax.get_figure().colorbar(image, ax=ax, pad=0.02)
@@ -67,7 +63,29 @@ def plot_per_class(
                 colour = "black" if value > half else "white"
                 ax.text(column, row, f"{value:.0%}", ha="center", va="center", color=colour,
                         fontsize="x-small")  # fmt: skip
+    ax.set(xlabel=found.said, title="Topics per class")
+    return ax
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Mean shares of topics (rows) in classes, the classes with their documents, and a caption."""
+
+    share: F64
+    classes: list[tuple[str, int]]
+    said: str
+
+
+def shares_per_class(trained: Any, classes: Any, chosen: list[int], most: int) -> Shares:
+    """Return the mean shares of topics in the classes with most documents."""
+    need_documents(trained)
+    check_whole(most, "most")
+    group, names = classes_of(trained, classes, "classes")
+    if not names:
+        raise InputError("The 'classes' parameter must name at least one class. Got none.")
+    found = share_in_groups(trained, group, len(names), chosen)
+    shown = np.sort(np.argsort(-found.documents, kind="stable")[:most]).tolist()
     lost = int((group < 0).sum())
     left_out = f" ({lost:,} documents without one left out)" if lost else ""
-    ax.set(xlabel=f"class, and its documents{left_out}", title="Topics per class")
-    return ax
+    of = [(str(names[g]), int(found.documents[g])) for g in shown]
+    return Shares(found.share[shown].T, of, f"class, and its documents{left_out}")

@@ -35,8 +35,8 @@ def plot_dendrogram(
     Returns
     -------
     matplotlib Axes
-        With the picture: forks are at the Hellinger distance of what they join. The axis begins
-        where the first topics merge, not at 0.
+        The Axes with the picture: forks are at the Hellinger distance of what they join. The axis
+        begins where the first topics merge, not at 0.
     """
     trained = fitted(model)
     check_whole(leaves, "leaves", 2)

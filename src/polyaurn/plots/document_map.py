@@ -7,6 +7,7 @@ import numpy as np
 from polyaurn.base.checks import check_whole
 from polyaurn.model.data import largest_topics
 from polyaurn.model.document_map import document_map
+from polyaurn.model.labels import labelled_first
 from polyaurn.model.model import fitted
 from polyaurn.model.tables.groups import classes_of
 from polyaurn.model.topic_map import ASPECT
@@ -31,15 +32,15 @@ def plot_document_map(
         The class of each training document, which the colours show; the leading topics when not
         given. The six groups with most documents have colours.
     labelled : int
-        How many topics, the largest first, have their labels or leading words beside them where
-        there is space.
+        How many topics have their labels or leading words beside them where there is space, those
+        with labels that were given first, then the largest.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when not given.
 
     Returns
     -------
     matplotlib Axes
-        With the picture. Places are those of `polyaurn.document_map`.
+        The Axes with the picture. Places are those of `polyaurn.document_map`.
     """
     trained = fitted(model)
     need_documents(trained)
@@ -92,7 +93,7 @@ def _label(ax: Any, model: Any, centre: Any, labelled: int) -> None:
         "ha": "center", "va": "center", "fontsize": "x-small", "zorder": 3,
         "path_effects": [withStroke(linewidth=2.5, foreground="white", alpha=0.85)],
     }  # fmt: skip
-    for rank, k in enumerate(largest_topics(model, NUMBERED).tolist()):
+    for rank, k in enumerate(labelled_first(model, largest_topics(model, NUMBERED)).tolist()):
         label = topic_label(model, k, 24) if rank < labelled else str(k)
         if not space.keep(ax.text(*centre[k], label, **style), circles=False) and rank < labelled:
             space.keep(ax.text(*centre[k], str(k), **style), circles=False)

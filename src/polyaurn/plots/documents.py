@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from polyaurn.base.checks import is_whole
 from polyaurn.base.errors import InputError
+from polyaurn.model.checks import check_document
 from polyaurn.model.data import ModelData
 from polyaurn.model.labels import given_labels
 from polyaurn.model.model import fitted
@@ -25,14 +25,15 @@ def plot_documents(model: Any, documents: Any = None, topics: Any = None, *, ax:
     documents : iterable of int or str, optional
         Numbers from 0, or names; the first thirty when not given.
     topics : iterable of int, optional
-        Which, in this order; those with most of these documents, twenty at most, when not given.
+        Which topics, in this order; those with most of these documents, twenty at most, when not
+        given.
     ax : matplotlib Axes, optional
         Where to draw; a new figure, large enough, when not given.
 
     Returns
     -------
     matplotlib Axes
-        With the picture: (m + alpha) / (tokens + sum of alpha). Labelled topics have their
+        The Axes with the picture: (m + alpha) / (tokens + sum of alpha). Labelled topics have their
         labels.
     """
     trained = fitted(model)
@@ -64,21 +65,10 @@ def plot_documents(model: Any, documents: Any = None, topics: Any = None, *, ax:
 
 
 def _numbers(model: ModelData, documents: Any) -> list[int]:
-    D = len(model.doc_names)
     if documents is None:
-        return list(range(min(D, DOCUMENTS)))
+        return list(range(min(len(model.doc_names), DOCUMENTS)))
     several = isinstance(documents, Iterable) and not isinstance(documents, str)
     asked = list(documents) if several else [documents]
-    names: dict[str, int] = {}
-    if any(isinstance(d, str) for d in asked):
-        names = {name: d for d, name in reversed(list(enumerate(model.doc_names)))}
-    found = [names.get(d, -1) if isinstance(d, str) else d for d in asked]
-    for d, number in zip(asked, found, strict=True):
-        if not is_whole(number) or not 0 <= number < D:
-            raise InputError(
-                "The 'documents' parameter must be names of training documents, or numbers from 0 "
-                f"to {D - 1:,}. Got {d!r} instead."
-            )
-    if not found:
+    if not asked:
         raise InputError("The 'documents' parameter must name at least one document. Got none.")
-    return [int(d) for d in found]
+    return [check_document(model, document, "documents") for document in asked]

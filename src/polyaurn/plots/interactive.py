@@ -20,10 +20,20 @@ from polyaurn.model.model import fitted
 from polyaurn.model.topic_map import ASPECT, MOST_TOPICS, areas_by_tokens, place_topics
 from polyaurn.pages.charts import COLOURS
 from polyaurn.plots.axes import GREY, PALE, need_documents, pick_topics
+from polyaurn.plots.classes import CLASSES, TOPICS, shares_per_class
 from polyaurn.plots.document_map import OTHERS, groups_of
+from polyaurn.plots.similarity import TOPICS as ALIKE
+from polyaurn.plots.similarity import shown_cells, title_of
 from polyaurn.plots.time import shares_over_time
 
-__all__ = ["plot_document_map", "plot_map", "plot_over_time", "plot_topics"]
+__all__ = [
+    "plot_document_map",
+    "plot_map",
+    "plot_over_time",
+    "plot_per_class",
+    "plot_similarity",
+    "plot_topics",
+]
 
 MAP_WIDTH, MARGIN, LEGEND = 780, 30, 300  # pixels
 LISTED, LINES, PERIODS = 60, 10, 24  # topics to choose from, lines, periods
@@ -139,7 +149,7 @@ def plot_topics(model: Any, topics: Any = None, n_words: int = 15) -> Any:
     model : TopicModel or LDA
         A trained model.
     topics : iterable of int, optional
-        Which can be chosen, in this order; the sixty largest when not given.
+        Topics that can be chosen, in this order; the sixty largest when not given.
     n_words : int
         Words of each.
 
@@ -185,9 +195,9 @@ def plot_over_time(
     model : TopicModel or LDA
         A trained model.
     timestamps : sequence
-        One for each training document, as in `polyaurn.plots.plot_over_time`.
+        A time for each training document, as in `polyaurn.plots.plot_over_time`.
     topics : iterable of int, optional
-        Which; the ten largest when not given.
+        Which topics; the ten largest when not given.
     periods : int
         The most periods, of equal length; where there are no more different times, each is one.
 
@@ -218,6 +228,58 @@ def plot_over_time(
     return figure
 
 
+def plot_similarity(model: Any, *, topics: int = ALIKE) -> Any:
+    """Draw how alike the topics of a model are; both topics' words are shown under the pointer.
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        A trained model.
+    topics : int
+        The most topics shown, the largest ones.
+
+    Returns
+    -------
+    plotly Figure
+        The heat map of `polyaurn.plots.plot_similarity`.
+    """
+    trained = fitted(model)
+    numbers, alike = shown_cells(trained, topics)
+    names = [_name(trained, k) for k in numbers]
+    title = title_of(trained, len(numbers))
+    return _heat_map(alike, names, names, "similarity", ".2f", title).update_xaxes(title="topic")
+
+
+def plot_per_class(model: Any, classes: Any, topics: Any = None, *, most: int = CLASSES) -> Any:
+    """Draw the mean share of topics in the documents of each class, as a heat map.
+
+    Parameters
+    ----------
+    model : TopicModel or LDA
+        A trained model.
+    classes : sequence
+        The class of each training document, in their order; None and NaN leave a document out.
+    topics : iterable of int, optional
+        Which topics, in this order; the twenty largest when not given.
+    most : int
+        The most classes shown, those with most documents.
+
+    Returns
+    -------
+    plotly Figure
+        The heat map of `polyaurn.plots.plot_per_class`.
+    """
+    trained = fitted(model)
+    chosen = pick_topics(trained, topics, TOPICS)
+    found = shares_per_class(trained, classes, chosen, most)
+    heads = [f"{_plain(name, 24)} ({n:,})" for name, n in found.classes]
+    if len(set(heads)) < len(heads):  # Plotly would draw two columns of one name as one
+        heads = [f"{i}. {head}" for i, head in enumerate(heads, start=1)]
+    names = [_name(trained, k) for k in chosen]
+    figure = _heat_map(found.share, heads, names, "share", ".0%", "Topics per class")
+    return figure.update_xaxes(title=found.said)
+
+
 def page_of(figure: Any) -> str:
     """Return a figure as a page that works offline; the same figure gives the same page."""
     page: str = figure.to_html(include_plotlyjs=True, full_html=True, div_id="polyaurn")
@@ -238,6 +300,23 @@ def _plotly() -> Any:
             "'polyaurn[interactive]'."
         ) from None
     return plotly.graph_objects
+
+
+def _heat_map(
+    values: Any, columns: list[str], rows: list[str], what: str, form: str, title: str
+) -> Any:
+    """Return a heat map, the first row on top, that is large enough for its names."""
+    go = _plotly()
+    cells = go.Heatmap(
+        z=values, x=columns, y=rows, colorscale="Cividis", zmin=0.0, hoverongaps=False,
+        colorbar={"title": what, "tickformat": form},
+        hovertemplate="%{y}<br>%{x}: %{z:" + form + "}<extra></extra>",
+    )  # fmt: skip
+    side = {"type": "category", "automargin": True}
+    return go.Figure(cells).update_layout(
+        **STYLE, title=title, xaxis=side, yaxis=side | {"autorange": "reversed"},
+        width=max(MAP_WIDTH, 20 * len(columns) + LEGEND), height=max(420, 20 * len(rows) + 180),
+    )  # fmt: skip
 
 
 def _plain(text: str, most: int) -> str:

@@ -8,12 +8,13 @@ import numpy as np
 from polyaurn.base.arrays import I64
 from polyaurn.base.checks import check_whole
 from polyaurn.model.data import largest_topics
+from polyaurn.model.labels import labelled_first
 from polyaurn.model.model import fitted
 from polyaurn.model.topic_map import ASPECT, MOST_TOPICS, areas_by_tokens, place_topics
 from polyaurn.pages.charts import COLOURS
 from polyaurn.plots.axes import PALE, new_axes, topic_label
 
-LABELLED = 12  # largest topics that get their names, where there is space
+LABELLED = 12  # topics that get their names, the largest that have space
 NUMBERED = 80  # largest topics that get their numbers, where there is space
 
 
@@ -25,16 +26,16 @@ def plot_map(model: Any, *, labelled: int = LABELLED, ax: Any = None) -> Any:
     model : TopicModel or LDA
         A trained model.
     labelled : int
-        How many topics, the largest first, have their labels or leading words beside them where
-        there is space; 0 for none.
+        How many topics have their labels or leading words beside them: those with labels that were
+        given first, then the largest that have space there; 0 for none.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when not given.
 
     Returns
     -------
     matplotlib Axes
-        With the picture. Topics are placed as in the report (`polyaurn.write_report`), at most the
-        2,000 largest; circles do not overlap.
+        The Axes with the picture. Topics are placed as in the report (`polyaurn.write_report`), at
+        most the 2,000 largest; circles do not overlap.
     """
     trained = fitted(model)
     check_whole(labelled, "labelled", 0)
@@ -73,20 +74,22 @@ def _label(ax: Any, model: Any, topics: I64, centre: Any, radius: Any, labelled:
     scale = ax.transData.transform([(1, 0)])[0, 0] - ax.transData.transform([(0, 0)])[0, 0]
     space = Space(ax.get_window_extent(), ax.transData.transform(centre), radius * scale)
     points = radius * scale * 72 / figure.dpi
-    by_size = np.argsort(-model.topic_sizes[topics], kind="stable")
-    for rank, i in enumerate(by_size[: max(NUMBERED, labelled)].tolist()):
-        k = int(topics[i])
+    largest = largest_topics(model, max(NUMBERED, labelled))
+    named = 0
+    for k in labelled_first(model, largest).tolist():
+        i = int(np.searchsorted(topics, k))
         gap = points[i] + 2
         places = [
             (gap, 0, "left", "center"), (-gap, 0, "right", "center"),
             (0, gap, "center", "bottom"), (0, -gap, "center", "top"),
         ]  # fmt: skip
         style = {"xy": centre[i], "textcoords": "offset points", "fontsize": "x-small"}
-        label = topic_label(model, k) if rank < labelled else ""
+        label = topic_label(model, k) if named < labelled else ""
         done = label and any(
             space.keep(ax.annotate(label, xytext=(dx, dy), ha=ha, va=va, **style), circles=True)
             for dx, dy, ha, va in places
         )
+        named += bool(done)
         if not done and points[i] > 6:
             text = ax.annotate(str(k), xytext=(0, 0), ha="center", va="center", **style)
             space.keep(text, circles=False)

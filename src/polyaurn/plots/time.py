@@ -8,7 +8,7 @@ from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
 from polyaurn.model.checks import check_value_per_document
 from polyaurn.model.data import ModelData
-from polyaurn.model.dates import as_times, in_bins, no_time
+from polyaurn.model.dates import AT_POSITION, as_times, in_bins, no_time
 from polyaurn.model.model import fitted
 from polyaurn.model.tables.groups import share_in_groups
 from polyaurn.pages.charts import COLOURS
@@ -31,10 +31,10 @@ def plot_over_time(
     model : TopicModel or LDA
         A trained model.
     timestamps : sequence
-        One for each training document, in their order: numbers (such as years), dates, or strings
-        such as "2021-03-14", "2021-03" or "2021". None, NaN and "" leave a document out.
+        A time for each training document, in their order: numbers (such as years), dates, or
+        strings such as "2021-03-14", "2021-03" or "2021". None, NaN and "" leave a document out.
     topics : iterable of int, optional
-        Which; the six largest when not given.
+        Which topics; the six largest when not given.
     periods : int
         The most periods, of equal length; where there are no more different times, each is one.
     ax : matplotlib Axes, optional
@@ -43,7 +43,7 @@ def plot_over_time(
     Returns
     -------
     matplotlib Axes
-        With the picture. A period without documents is a gap.
+        The Axes with the picture. A period without documents is a gap.
     """
     trained = fitted(model)
     need_documents(trained)
@@ -95,7 +95,7 @@ def _times(model: ModelData, timestamps: Any) -> tuple[Any, Any]:
     bad = (when < FIRST) | (when > LAST) if times.dtype.kind == "M" else ~np.isfinite(when)
     if bad.any():
         at = int(np.flatnonzero(there)[np.argmax(bad)])
-        raise no_time(times[at], f"at position {at}")
+        raise no_time(times[at], AT_POSITION(at))
     return when, there
 
 

@@ -21,7 +21,7 @@ def plot_topics(model: Any, topics: Any = None, n_words: int = 8, *, ax: Any = N
     model : TopicModel or LDA
         A trained model.
     topics : iterable of int, optional
-        Which, in this order; the nine largest when not given.
+        Which topics, in this order; the nine largest when not given.
     n_words : int
         Words of each.
     ax : matplotlib Axes, optional
@@ -30,8 +30,8 @@ def plot_topics(model: Any, topics: Any = None, n_words: int = 8, *, ax: Any = N
     Returns
     -------
     matplotlib Axes
-        With the picture: a word on its bar, its probability at the right. Topics that have labels
-        are named by them.
+        The Axes with the picture: a word on its bar, its probability at the right. Topics that have
+        labels are named by them.
     """
     trained = fitted(model)
     chosen = pick_topics(trained, topics, TOPICS)

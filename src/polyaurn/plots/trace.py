@@ -22,7 +22,8 @@ def plot_trace(models: Any, *, ax: Any = None) -> Any:
     Returns
     -------
     matplotlib Axes
-        With the picture. A dotted line shows where the aids of burn-in ended, for a single model.
+        The Axes with the picture. A dotted line shows where the aids of burn-in ended, for a single
+        model.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """A model as the page reads it: one dictionary of short lists, numbers rounded."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from polyaurn.corpus.known_words import in_words_of
 from polyaurn.corpus.names import has_names
 from polyaurn.model.checks import check_belongs, check_documents, check_value_per_document
 from polyaurn.model.data import ModelData, document_lengths, largest_topics
+from polyaurn.model.dates import AT_POSITION
+from polyaurn.model.dominance import note_of_dominant_topic
 from polyaurn.model.labels import given_labels
 from polyaurn.model.leading_words import RELEVANCE
 from polyaurn.model.model import fitted
@@ -26,7 +28,7 @@ from polyaurn.pages.report.documents import (
     mix_documents,
     name_documents,
 )
-from polyaurn.pages.report.similar import similar_topics
+from polyaurn.pages.report.similarity import heat_map
 from polyaurn.pages.report.texts import IN_A_BLOCK, Texts, colour_texts, snippet_of, texts_of
 from polyaurn.pages.report.training import summarise_trace
 from polyaurn.pages.report.words import (
@@ -38,7 +40,7 @@ from polyaurn.pages.report.words import (
     words_shown,
 )
 
-DATES = "'dates' parameter, document"
+DATES = "'dates' parameter"
 
 
 def gather(
@@ -48,14 +50,15 @@ def gather(
     *,
     title: str = "Topics",
     dates_source: str = DATES,
+    dates_at: Callable[[int], str] = AT_POSITION,
     texts: Texts | None = None,
     classes: Iterable[Any] | None = None,
 ) -> dict[str, Any]:
     """Collect what a report shows, ready for JSON; the same for the same model.
 
-    Parameters are those of `polyaurn.write_report`; `dates_source` says where dates come from, for
-    error messages; see `parse_dates`. `texts` may be a function that returns those of some
-    documents. What is under "packs" is unpacked by the page when it is looked at.
+    Parameters are those of `polyaurn.write_report`; `dates_source` and `dates_at` say where dates
+    come from, for error messages; see `parse_dates`. `texts` may be a function that returns those
+    of some documents. What is under "packs" is unpacked by the page when it is looked at.
     """
     trained = fitted(model)
     if texts is not None and not callable(texts):
@@ -67,7 +70,7 @@ def gather(
     days = None
     if dates is not None:
         check_documents(trained)
-        days = parse_dates(dates, len(trained.doc_names), dates_source)
+        days = parse_dates(dates, len(trained.doc_names), dates_source, dates_at)
     topics = np.sort(largest_topics(trained, MOST_TOPICS))
     in_classes = None
     if classes is not None:
@@ -132,8 +135,9 @@ def gather(
         },
         "time": None if days is None else over_time(trained, days, topics),
         "classes": in_classes,
-        "similar": similar_topics(trained),
-        "training": summarise_trace(trained.trace, len(trained.assignments)),
+        "similar": heat_map(trained),
+        "training": summarise_trace(trained.trace, len(trained.assignments))
+        | {"dominant": note_of_dominant_topic(trained)},
         "packs": {
             "texts": _blocks(colour_texts(trained, corpus, shown, written))
             if written and corpus is not None
@@ -188,7 +192,7 @@ def _seeds(
         "topics": counts,
         "sizes": over_words[topics].tolist(),
         "words": np.asarray(before.sum(axis=0)).ravel()[words].tolist(),
-        "total": int(over_words.sum()),
+        "total": over_words.sum().item(),
     }
 
 

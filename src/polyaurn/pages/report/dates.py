@@ -1,7 +1,7 @@
 """Dates of documents, and topics over them."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,29 +13,11 @@ from polyaurn.base.arrays import I64
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.model.data import ModelData, document_lengths
-from polyaurn.model.dates import read_date
+from polyaurn.model.dates import AT_POSITION, SPANS, Day, read_date
 from polyaurn.model.tables.groups import share_in_groups
 
 MOST_STEPS = 60  # of the time axis
-Day = tuple[int, int, int]  # year, month and day; 0 where not known
-
-
-class _Unit(NamedTuple):
-    """A step of time: its name, the number of the step of a day, and the label of a number."""
-
-    name: str
-    number: Callable[[Day], int]
-    label: Callable[[int], str]
-
-
-_UNITS = (
-    _Unit("day", lambda d: date(*d).toordinal(), lambda i: date.fromordinal(i).isoformat()),
-    _Unit("month", lambda d: d[0] * 12 + d[1] - 1, lambda i: f"{i // 12:04}-{i % 12 + 1:02}"),
-    _Unit("quarter", lambda d: d[0] * 4 + (d[1] - 1) // 3, lambda i: f"{i // 4:04} Q{i % 4 + 1}"),
-    _Unit("year", lambda d: d[0], lambda i: f"{i:04}"),
-    _Unit("decade", lambda d: d[0] // 10, lambda i: f"{i}0s"),
-    _Unit("century", lambda d: d[0] // 100, lambda i: f"{i}00s"),
-)
+_UNITS = [span for span in SPANS.values() if span.name != "week"]
 _FINEST = (3, 1, 0)  # unit of dates that are a year, a month, a day
 
 
@@ -51,27 +33,32 @@ def read_dates(path: Path) -> list[str]:
         ) from None
 
 
-def parse_dates(dates: Iterable[Any], n_documents: int, source: str) -> list[Day | None]:
+def parse_dates(
+    dates: Iterable[Any],
+    n_documents: int,
+    source: str,
+    where: Callable[[int], str] = AT_POSITION,
+) -> list[Day | None]:
     """Return year, month and day of each document, 0 where not known; None without a date.
 
-    A time after the day is ignored. `source` says where dates come from and what each is called
-    there, for the error message, such as "file 'dates.txt', line".
+    A time after the day is ignored. For error messages, `source` says where dates come from, such
+    as "file 'dates.txt'", and `where` where a document's date is there, such as "line 3".
     """
     given = list(dates)
     if len(given) != n_documents:
         raise InputError(
-            f"The {source.rpartition(',')[0]} must have one date for each of the "
+            f"The {source} must have one date for each of the "
             f"{n_documents:,} documents. Got {len(given):,}; leave it empty where there is none."
         )
-    return [_parse(value, i + 1, source) for i, value in enumerate(given)]
+    return [_parse(value, i, source, where) for i, value in enumerate(given)]
 
 
-def _parse(value: Any, number: int, source: str) -> Day | None:
+def _parse(value: Any, i: int, source: str, where: Callable[[int], str]) -> Day | None:
     try:
         found = read_date(value)
     except (ValueError, OverflowError):
         raise InputError(
-            f"The {source} {number}: expected a date such as 2024, 2024-05 or 2024-05-17. "
+            f"The {source}, {where(i)}: expected a date such as 2024, 2024-05 or 2024-05-17. "
             f"Got {str(value).strip()[:40]!r}; write it so, or leave it empty."
         ) from None
     return None if found is None else found[:3]
@@ -108,7 +95,7 @@ def over_time(model: ModelData, days: Sequence[Day | None], topics: I64) -> dict
     """Return the shares of topics in steps of time.
 
     Returns the unit; labels of the steps; documents of each step that have words; tokens of each
-    step; share, for each topic its mean share of the documents of each step, 0 where there are
+    step; share, for each topic its mean share of the documents of each step, None where there are
     none; undated, documents without a date. None where documents fill fewer than two steps.
     """
     steps = steps_of(days)
@@ -116,6 +103,7 @@ def over_time(model: ModelData, days: Sequence[Day | None], topics: I64) -> dict
         return None
     n_steps = len(steps.labels)
     found = share_in_groups(model, steps.group, n_steps, topics)
+    share = found.share.T.round(5).tolist()
     dated = steps.group >= 0
     tokens = np.bincount(steps.group[dated], document_lengths(model)[dated], n_steps)
     return {
@@ -123,7 +111,7 @@ def over_time(model: ModelData, days: Sequence[Day | None], topics: I64) -> dict
         "labels": steps.labels,
         "documents": found.documents.tolist(),
         "tokens": tokens.astype(int).tolist(),
-        "share": np.nan_to_num(found.share).T.round(5).tolist(),
+        "share": [[None if math.isnan(s) else s for s in row] for row in share],
         "undated": len(days) - int(dated.sum()),
     }
 

@@ -144,4 +144,4 @@ def _script() -> str:
 
 
 def _read(name: str) -> str:
-    return (files("polyaurn.pages.report") / "page" / name).read_text(encoding="utf-8")
+    return (files(__package__) / "page" / name).read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.known_words import in_words_of
 from polyaurn.corpus.patterns import WORDS, expression
+from polyaurn.corpus.tokenization import TOKEN_LISTS
 from polyaurn.model.checks import check_value_per_document
 from polyaurn.model.data import ModelData
 from polyaurn.pages.report.documents import pairs_of
@@ -74,15 +75,24 @@ def colour_texts(
 def _pattern(model: ModelData) -> re.Pattern[str]:
     """Return what finds the pieces of a text that may be words."""
     rules = model.tokenization
+    if _was_listed(model):
+        return re.compile(r"\S+")
     own = rules is not None and rules.trusted and not rules.tokenizer_name
     return re.compile(expression(rules.token_pattern if own and rules is not None else WORDS))
+
+
+def _was_listed(model: ModelData) -> bool:
+    """Return whether a model's documents were lists of tokens, whose texts are these in a row."""
+    rules = model.tokenization
+    return rules is not None and rules.tokenizer is None and rules.tokenizer_name == TOKEN_LISTS
 
 
 def _words_of(model: ModelData, pieces: list[str]) -> dict[str, list[int]]:
     """Return the words of the model that each piece is cut into, by the model's own rules."""
     if not pieces:
         return {}
-    known = in_words_of(model.vocab, pieces, model.tokenization)
+    listed = [[piece] for piece in pieces] if _was_listed(model) else pieces
+    known = in_words_of(model.vocab, listed, model.tokenization)
     ends = known.doc_ptr.tolist()
     word = known.word.tolist()
     return {piece: word[a:b] for piece, (a, b) in zip(pieces, pairwise(ends), strict=True)}

@@ -26,8 +26,8 @@ def summarise_trace(trace: list[dict[str, Any]], n_tokens: int) -> dict[str, Any
 
     points: sweep, log posterior per token, and 1 for sweeps with the model's own priors on all
     documents (0 in burn-in); settled: how many values the verdict is based on; ess: their effective
-    sample size; verdict, one word, and told, the same in sentences; forecast, a sentence about what
-    more sweeps would gain, or nothing.
+    sample size; verdict, one word, and explanation, the same in sentences; forecast, a sentence
+    about what more sweeps would gain, or nothing.
     """
     scored = [r for r in trace if is_number(r.get("log_posterior")) and is_number(r.get("sweep"))]
     tokens = max(n_tokens, 1)
@@ -41,16 +41,16 @@ def summarise_trace(trace: list[dict[str, Any]], n_tokens: int) -> dict[str, Any
     ]
     full = np.array([r["log_posterior"] for r in scored if r.get("phase", FULL) == FULL])
     half = full[len(full) // 2 :]
-    verdict, told, ess = judge(half)
+    verdict, explanation, ess = judge(half)
     if trace and trace[-1].get("phase", FULL) != FULL:
-        told = note_of_unfinished_start(trace[-1])
+        explanation = note_of_unfinished_start(trace[-1])
     return {
         "points": _thin(points),
         "values": len(points),
         "settled": len(half),
         "ess": ess,
         "verdict": verdict,
-        "told": told,
+        "explanation": explanation,
         "forecast": forecast_in_words(trace),
     }
 
@@ -89,19 +89,21 @@ def judge(half: F64) -> tuple[str, str, float | None]:
     error = math.sqrt(sum(_squared_error(part) for part in (early, late)))
     far = (late.mean() - early.mean()) / error if error > 0 else 0.0
     if far > _FAR:
-        told = (
+        explanation = (
             "The log posterior was still rising at the end: the chain has not settled; train more "
             "sweeps."
         )
-        return "rising", f"{told} {worth}", ess
+        return "rising", f"{explanation} {worth}", ess
     if far < -_FAR:
-        told = (
+        explanation = (
             "The log posterior was falling at the end, as it may where a chain leaves a narrow "
             "peak: it has not settled, and more sweeps will show."
         )
-        return "falling", f"{told} {worth}", ess
-    told = "No rise is left in the second half of the chain that could be distinguished from noise."
-    return "level", f"{told} {worth} {_NECESSARY}", ess
+        return "falling", f"{explanation} {worth}", ess
+    explanation = (
+        "No rise is left in the second half of the chain that could be distinguished from noise."
+    )
+    return "level", f"{explanation} {worth} {_NECESSARY}", ess
 
 
 def _squared_error(part: F64) -> float:

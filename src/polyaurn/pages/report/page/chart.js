@@ -11,6 +11,16 @@ function ticks(low, high, most) {
 
 const path = (points) => points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
 
+// Points in runs without a gap, which is where y is null. A point between gaps comes twice: a line of no length is a dot.
+function runsOf(points) {
+  const runs = [[]];
+  for (const point of points) {
+    if (point[1] !== null) runs.at(-1).push(point);
+    else if (runs.at(-1).length) runs.push([]);
+  }
+  return runs.filter((run) => run.length).map((run) => (run.length > 1 ? run : [run[0], run[0]]));
+}
+
 // curves: [{ points: [[x, y], ...], kind }]; xTicks: [[x, label], ...]; shade: [from, to, label]
 function drawChart(node, { curves, low, high, xTicks, format, label, area, shade }) {
   const [width, height] = [node.clientWidth || 600, node.clientHeight || 280];
@@ -40,11 +50,12 @@ function drawChart(node, { curves, low, high, xTicks, format, label, area, shade
   const inside = svg("svg", { x: left, y: top, width: w, height: h, viewBox: `${left} ${top} ${w} ${h}` });
   parts.push(inside); // cuts off what lies below the lowest value
   for (const { points, kind } of curves) {
-    if (!points.length) continue;
-    const placed = points.map(([x, y]) => [X(x), Y(y)]);
     const floor = height - bottom;
-    if (area) inside.append(svg("polygon", { class: "area", points: path([[placed[0][0], floor], ...placed, [placed.at(-1)[0], floor]]) }));
-    inside.append(svg("polyline", { class: `curve ${kind || ""}`, points: path(placed) }));
+    for (const run of runsOf(points)) {
+      const placed = run.map(([x, y]) => [X(x), Y(y)]);
+      if (area) inside.append(svg("polygon", { class: "area", points: path([[placed[0][0], floor], ...placed, [placed.at(-1)[0], floor]]) }));
+      inside.append(svg("polyline", { class: `curve ${kind || ""}`, points: path(placed) }));
+    }
   }
   node.setAttribute("viewBox", `0 0 ${width} ${height}`);
   node.setAttribute("aria-label", label);
@@ -54,7 +65,7 @@ function drawChart(node, { curves, low, high, xTicks, format, label, area, shade
 // A small curve from zero to its highest, without axes.
 function spark(values) {
   const most = Math.max(...values) || 1;
-  const points = values.map((v, i) => [(100 * i) / (values.length - 1 || 1), 38 - (36 * v) / most]);
+  const points = values.map((v, i) => [(100 * i) / (values.length - 1 || 1), v === null ? null : 38 - (36 * v) / most]);
   return svg("svg", { class: "spark", viewBox: "0 0 100 40", preserveAspectRatio: "none", "aria-hidden": "true" },
-    svg("polyline", { class: "curve", points: path(points) }));
+    ...runsOf(points).map((run) => svg("polyline", { class: "curve", points: path(run) })));
 }

@@ -1,7 +1,7 @@
 // Tables as CSV, pictures as SVG and PNG, made here; nothing is asked of a server.
 
 const KEPT_STYLES = [
-  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin",
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "stroke-linecap",
   "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline", "opacity", "image-rendering",
 ];
 

@@ -17,7 +17,7 @@ function drawMap() {
   const { width, height, place } = mapScale();
   $("map").setAttribute("viewBox", `0 0 ${width} ${height}`);
   $("map").style.height = `${height}px`;
-  measure.font = `11.5px ${getComputedStyle(document.body).fontFamily}`;
+  measure.font = `600 11.5px ${getComputedStyle(document.body).fontFamily}`; // as when it is chosen
   const places = TOPICS.number.map((_, i) => place(i));
   circles.length = 0;
   places.forEach(({ x, y, r }, i) =>
@@ -29,14 +29,16 @@ function drawMap() {
   markMap();
 }
 
-// Numbers inside circles that hold them; words beside as many as can be, the largest first.
+// Numbers inside circles that hold them; beside as many as can be their labels, if they have some,
+// and after all labels the words of others, the largest first.
 function labelMap(places, width, height) {
   const labels = [];
   const boxes = places.map(({ x, y, r }) => [x - r, y - r, x + r, y + r]);
   const free = (box, own) =>
     box[0] >= 2 && box[1] >= 2 && box[2] <= width - 2 && box[3] <= height - 2 &&
     boxes.every((b, i) => i === own || box[2] < b[0] || box[0] > b[2] || box[3] < b[1] || box[1] > b[3]);
-  for (const i of bySize) {
+  const labelled = (i) => TOPICS.label[i] !== null;
+  for (const i of [...bySize.filter(labelled), ...bySize.filter((i) => !labelled(i))]) {
     const { x, y, r } = places[i];
     const number = String(TOPICS.number[i]);
     if (r >= 4 + 3.4 * number.length)
@@ -47,7 +49,7 @@ function labelMap(places, width, height) {
       const spots = [
         [x + r + 4, y - h / 2], [x - r - 4 - w, y - h / 2], [x - w / 2, y + r + 2], [x - w / 2, y - r - 2 - h],
       ];
-      const spot = (TOPICS.label[i] !== null || TOPICS.words[i].length) && spots.find(([a, b]) => free([a - 2, b - 1, a + w + 2, b + h + 1], i));
+      const spot = (labelled(i) || TOPICS.words[i].length) && spots.find(([a, b]) => free([a - 2, b - 1, a + w + 2, b + h + 1], i));
       if (!spot) continue;
       boxes.push([spot[0], spot[1], spot[0] + w, spot[1] + h]);
       labels.push(svg("text", { class: "beside", x: spot[0] + 1, y: spot[1] + h - 3, "data-topic": i }, text));

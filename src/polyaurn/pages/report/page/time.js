@@ -22,7 +22,7 @@ const sum = (values) => values.reduce((total, v) => total + v, 0);
 
 function drawShares(node, values, label) {
   drawChart(node, {
-    curves: [{ points: values.map((v, t) => [t, 100 * v]) }],
+    curves: [{ points: values.map((v, t) => [t, v === null ? null : 100 * v]) }],
     low: 0, high: 100 * Math.max(...values) || 1, area: true,
     xTicks: DATA.time.labels.map((name, t) => [t, name]),
     format: (y, digits) => `${y.toFixed(digits)} %`,
@@ -50,7 +50,7 @@ function listTime() {
 async function sharesOfWord(word) {
   const tokens = DATA.time.labels.map(() => 0);
   for (const [step, n] of pairsOf((await unpack("trends", 0))[word])) tokens[step] = n;
-  return tokens.map((n, t) => [n, n / (DATA.time.tokens[t] || 1)]);
+  return tokens.map((n, t) => [n, DATA.time.tokens[t] ? n / DATA.time.tokens[t] : null]);
 }
 
 async function drawTrend() {

@@ -107,6 +107,13 @@ function drawWords(rows) {
     : el("p", { class: "note" }, "No token has this topic."));
 }
 
+const EXPLAINED = 8; // documents listed with a topic
+
+function tableOfExplained(i) {
+  return [["document", "name", "tokens", "tokens of the topic", "share"],
+    ...documentsOf[i].slice(0, EXPLAINED).map(([d, tokens]) => [DOCUMENTS.number[d], DOCUMENTS.name[d], DOCUMENTS.tokens[d], tokens, standing([d, tokens])])];
+}
+
 function aboutTopic() {
   const i = state.topic;
   const parts = [el("div", { class: "heading" }, el("h2", {}, `Around topic ${numberAndLabel(i)}`))];
@@ -115,17 +122,21 @@ function aboutTopic() {
       ...TOPICS.near[i].map((number) =>
         button({ click: () => chooseTopic(INDEX_OF.get(number)) }, nameOf(number)))));
   if (DATA.time) parts.push(el("h3", {}, `Mean share of documents, ${DATA.time.labels[0]} to ${DATA.time.labels.at(-1)}`), spark(DATA.time.share[i]));
-  const documents = documentsOf[i].slice(0, 8);
+  const documents = documentsOf[i].slice(0, EXPLAINED);
   if (documents.length)
     parts.push(el("h3", {}, "Documents that the topic explains best"), el("div", { class: "links column" },
       ...documents.map(([d, tokens]) => button({ click: () => goToDocument(d) },
         el("span", { class: "line" },
           el("span", { class: "cut" }, nameOfDocument(d)),
           el("span", { class: "rest" }, `${percent(standing([d, tokens]))} of ${count(DOCUMENTS.tokens[d])} tokens`)),
-        ...snippetOf(d)))));
+        ...snippetOf(d)))),
+    el("p", { class: "tools" }, downloads("the documents that the topic explains best", `topic-${TOPICS.number[i]}-documents`, { table: () => tableOfExplained(i) })));
   $("topic-about").hidden = parts.length === 1;
   $("topic-about").replaceChildren(...parts);
 }
+
+const tableOfTopicsOfWord = (word) => [["topic", "label", "tokens of the word", "share"],
+  ...pairsOf(DATA.words.topics[word]).map(([number, tokens]) => [number, labelOf(number), tokens, Math.min(1, tokens / DATA.words.count[word])])];
 
 function chooseWord(word) {
   state.word = word;
@@ -143,7 +154,7 @@ function chooseWord(word) {
       el("span", { class: "small" }, `${count(total)} token${total === 1 ? "" : "s"}`)),
     el("p", { class: "note" }, "Topics that hold most of the word, at most five."),
     barRows(rows, "tokens", "of the word"),
-    el("h3", {}, ""),
+    el("p", { class: "tools" }, downloads("the topics of the word", `word-${WORDS[word]}-topics`, { table: () => tableOfTopicsOfWord(word) })),
     button({ id: "back-to-topic", click: () => chooseTopic(state.topic) }, `Back to topic ${numberAndLabel(state.topic)}`));
   markMap();
   follow();

@@ -1,39 +1,33 @@
-"""How alike topics are: a matrix in the order of the tree in which they merge."""
+"""The heat map of similar topics, as the page has it."""
 
 from typing import Any
 
 import numpy as np
 
 from polyaurn.base.arrays import F64, I64
-from polyaurn.model.data import ModelData, largest_topics
-from polyaurn.model.distance import topic_distances
-from polyaurn.model.tables.hierarchy import linkage_of
+from polyaurn.model.data import ModelData
+from polyaurn.model.similarity import similar_topics
 
 MOST_TOPICS = 250  # on the heat map
 STEPS = 99  # of the similarity, from 0
 
 
-def similar_topics(model: ModelData) -> dict[str, Any] | None:
+def heat_map(model: ModelData) -> dict[str, Any] | None:
     """Return the largest topics in the order of their tree, and how alike each two are.
 
     topics: their numbers. alike: 1 minus the Hellinger distance in `STEPS`, of each topic and those
     before it. links: for each merger where its two sides are, in rows from the top, and at which
     distances they and it merged. None for a single topic.
     """
-    from scipy.cluster.hierarchy import leaves_list
-
-    chosen = np.sort(largest_topics(model, MOST_TOPICS))
-    if len(chosen) < 2:
+    if model.n_topics < 2:
         return None
-    distance = topic_distances(model.topic_word_mass[chosen])
-    links = linkage_of(distance)
-    order = leaves_list(links).astype(np.int64)
-    alike = np.rint((1.0 - distance[np.ix_(order, order)]) * STEPS).astype(int)
+    found = similar_topics(model, MOST_TOPICS)
+    alike = np.rint(found.alike * STEPS).astype(int)
     return {
-        "topics": chosen[order].tolist(),
+        "topics": found.topics.tolist(),
         "steps": STEPS,
-        "alike": [alike[i, :i].tolist() for i in range(len(order))],
-        "links": _brackets(links, order),
+        "alike": [alike[i, :i].tolist() for i in range(len(alike))],
+        "links": _brackets(found.linkage, found.order),
         "all": model.n_topics,
     }
 
