@@ -22,13 +22,19 @@ if TYPE_CHECKING:
     from polyaurn.corpus.conversion import import_corpus
     from polyaurn.corpus.corpus import Corpus
     from polyaurn.corpus.readers import read_corpus
+    from polyaurn.estimator.clusters import DocumentClusters
+    from polyaurn.estimator.hdp import HDP
     from polyaurn.estimator.lda import LDA
+    from polyaurn.estimator.over_time import TopicsOverTime
     from polyaurn.evaluate import diagnostics as diagnostics
     from polyaurn.evaluate import posterior as posterior
+    from polyaurn.evaluate.difference import diff
+    from polyaurn.evaluate.drift import drift
     from polyaurn.model.document_map import document_map
     from polyaurn.model.model import TopicModel
     from polyaurn.model.storage import load
     from polyaurn.model.topic_map import topic_map
+    from polyaurn.pages.difference import write_diff
     from polyaurn.pages.inline import report
     from polyaurn.pages.report import write_report
     from polyaurn.studies.compare import compare
@@ -37,11 +43,16 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Corpus": "polyaurn.corpus.corpus",
+    "DocumentClusters": "polyaurn.estimator.clusters",
+    "HDP": "polyaurn.estimator.hdp",
     "InputError": "polyaurn.base.errors",
     "LDA": "polyaurn.estimator.lda",
     "TopicModel": "polyaurn.model.model",
+    "TopicsOverTime": "polyaurn.estimator.over_time",
     "compare": "polyaurn.studies.compare",
+    "diff": "polyaurn.evaluate.difference",
     "document_map": "polyaurn.model.document_map",
+    "drift": "polyaurn.evaluate.drift",
     "import_corpus": "polyaurn.corpus.conversion",
     "load": "polyaurn.model.storage",
     "read_corpus": "polyaurn.corpus.readers",
@@ -49,6 +60,7 @@ _HOME = {
     "sweeps": "polyaurn.training.sweeps",
     "topic_grid": "polyaurn.studies.topic_grid",
     "topic_map": "polyaurn.model.topic_map",
+    "write_diff": "polyaurn.pages.difference",
     "write_report": "polyaurn.pages.report",
 }
 _MODULES = {
@@ -65,15 +77,20 @@ _MODULES = {
 }
 
 __all__ = [
+    "HDP",
     "LDA",
     "Corpus",
+    "DocumentClusters",
     "InputError",
     "TopicModel",
+    "TopicsOverTime",
     "__version__",
     "compare",
     "datasets",
     "diagnostics",
+    "diff",
     "document_map",
+    "drift",
     "evaluate",
     "exchange",
     "import_corpus",
@@ -85,6 +102,7 @@ __all__ = [
     "sweeps",
     "topic_grid",
     "topic_map",
+    "write_diff",
     "write_report",
 ]
 

@@ -215,7 +215,7 @@ def test_bad_documents_are_one_sentence(X):
         LDA(2).fit(X)
 
 
-def test_a_state_of_another_corpus_is_refused(small):
+def test_a_state_of_another_corpus_is_rejected(small):
     state, _ = next(sweeps(TEXTS, 20))
     with pytest.raises(InputError, match="'start' parameter must be a State of this corpus"):
         sweeps(small, 20, start=state)

@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyaurn import LDA, InputError
 from polyaurn.estimator import lda as estimator
+from polyaurn.estimator import training
 
 pd = pytest.importorskip("pandas")
 FIRST = pd.DataFrame(np.random.default_rng(0).poisson(1.0, (20, 4)) + 1, columns=list("abcd"))
@@ -29,7 +30,8 @@ def train(lda, X, how):
 def test_a_first_training_that_failed_leaves_it_untrained(monkeypatch, how):
     lda = LDA(2, max_iter=3, verbose=False)
     before = dict(vars(lda))
-    monkeypatch.setattr(estimator, "check_memory", out_of_memory)
+    for module in (estimator, training):
+        monkeypatch.setattr(module, "check_memory", out_of_memory)
     for X in (FIRST, FIRST.to_numpy(), ["red apple", "green leaf"]):
         with pytest.raises(InputError):
             train(lda, X, how)
@@ -45,7 +47,8 @@ def test_a_second_training_that_failed_leaves_the_first(monkeypatch, how):
     lda = LDA(2, max_iter=3, verbose=False)
     lda.sample_posterior(FIRST, chains=1, draws=2, thin=1)
     before, mixtures = dict(vars(lda)), lda.transform(FIRST)
-    monkeypatch.setattr(estimator, "check_memory", out_of_memory)
+    for module in (estimator, training):
+        monkeypatch.setattr(module, "check_memory", out_of_memory)
     with pytest.raises(InputError):
         train(lda, OTHER, how)
     assert vars(lda).keys() == before.keys()

@@ -89,7 +89,7 @@ def test_polars_columns_and_frames():
         small_lda().fit(polars.DataFrame({"text": TEXTS}))
 
 
-def test_in_a_pipeline_it_tells_subjects_apart():
+def test_in_a_pipeline_it_separates_subjects():
     steps = make_pipeline(
         CountVectorizer(), small_lda(max_iter=60, learn_priors_every=0), LogisticRegression(C=100.0)
     ).fit(TEXTS, ABOUT_SPACE)
@@ -177,7 +177,7 @@ def test_the_scale_is_a_plain_number_that_makes_weights_large_enough(times):
         (np.zeros((3, 2), int), "must have at least one token"),
     ],
 )  # fmt: skip
-def test_other_numbers_are_refused(X, says):
+def test_other_numbers_are_rejected(X, says):
     with pytest.raises(InputError) as caught:
         small_lda().fit(X)
     assert says in str(caught.value)

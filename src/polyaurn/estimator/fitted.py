@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from polyaurn.base.errors import InputError
 from polyaurn.chain.priors import topic_word_mass
 from polyaurn.corpus.tokenization import Tokenizer
 from polyaurn.estimator.inputs import documents_to_meet
-from polyaurn.estimator.loading import WEIGHT_SCALE, parameters_of, seed_of
+from polyaurn.estimator.parameters import WEIGHT_SCALE, parameters_of, seed_of
 from polyaurn.model.leading_words import BY_RELEVANCE
 from polyaurn.model.model import TopicModel
 from polyaurn.model.storage import load
@@ -45,7 +46,7 @@ class Trained(
     verbose: bool
 
     def transform(self, X: Any, *, sparse: bool = False) -> Any:
-        """Return the mixtures of topics of documents, the topics staying as they are.
+        """Return the mixtures of topics of documents, given fixed topics.
 
         On the training documents, ``model_.doc_topics()`` is something else: it says where the
         chain ended, one draw in which topics and documents were sampled together; this averages
@@ -75,7 +76,7 @@ class Trained(
             )  # fmt: skip
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the log likelihood of a held-out token, for model selection: higher is better.
+        """Return the log likelihood per held-out token, for model selection: higher is better.
 
         Every second token of each document is scored given the mixture that the others give
         (`polyaurn.evaluate.document_completion`), and the mean is taken: cheap enough for
@@ -88,7 +89,7 @@ class Trained(
         X : Corpus, matrix of counts, data frame, sequence of str, or of lists of tokens
             Documents it was not trained on, of two tokens or more.
         y : ignored
-            For scikit-learn's sake.
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
@@ -113,7 +114,6 @@ class Trained(
         return self._completed(X).perplexity
 
     def _completed(self, X: Any) -> "HeldOut":
-        from polyaurn.base.errors import InputError
         from polyaurn.evaluate import document_completion
 
         model = self._fitted()
@@ -205,8 +205,31 @@ class Trained(
         >>> again.n_components, again.topics() == lda.topics()
         (3, True)
         """
-        model = load(path, tokenizer=tokenizer)
-        found = cls(**parameters_of(model))
+        return cls.from_model(load(path, tokenizer=tokenizer))
+
+    @classmethod
+    def from_model(cls, model: TopicModel, **parameters: Any) -> Self:
+        """Return a trained estimator from a model, such as one of another package.
+
+        Parameters
+        ----------
+        model : TopicModel
+            As `polyaurn.load` and the functions of `polyaurn.exchange` return.
+        **parameters
+            Parameters that replace those of its training, as in `load`.
+
+        Returns
+        -------
+        LDA
+            A trained estimator, to be used or updated.
+        """
+        if model.clusters is not None:
+            raise InputError(
+                "The 'model' parameter must be one of topics in mixtures. Got one of document "
+                "clusters; DocumentClusters.load and DocumentClusters.from_model take it."
+            )
+        given, own = parameters_of(model), cls._get_param_names()
+        found = cls(**{name: given[name] for name in given if name in own} | parameters)
         found.model_ = model
         found.random_state_ = seed_of(model)
         found.n_iter_ = int(model.parameters.get("sweeps", 0))
@@ -283,5 +306,6 @@ class Trained(
         if model is None:
             from sklearn.exceptions import NotFittedError
 
-            raise NotFittedError("This LDA has not been trained yet; call fit first.")
+            name = type(self).__name__
+            raise NotFittedError(f"This {name} has not been trained yet; call fit first.")
         return model

@@ -1,4 +1,4 @@
-"""The estimator's door: whatever users of scikit-learn hold, turned into documents.
+"""What an estimator accepts: any input of scikit-learn's users, turned into documents.
 
 Numbers are checked by scikit-learn itself, in its own words, so that names and numbers of features
 are kept as everywhere else there. Documents of words go their own way.
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.anndata import is_anndata
+from polyaurn.corpus.columns import listed
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.inputs import as_corpus
 from polyaurn.corpus.known_words import NamedCounts
@@ -43,7 +44,7 @@ def documents_to_train(estimator: Any, X: Any) -> Corpus:
     Corpus
         Fractional weights are scaled and rounded, which is said in a warning.
     """
-    X = _without_iterators(X)
+    X = _in_memory(X)
     if not is_table(X):
         corpus = as_corpus(X)
         estimator.__dict__.pop("feature_names_in_", None)
@@ -63,7 +64,7 @@ def documents_to_meet(estimator: Any, X: Any) -> Any:
     Parameters
     ----------
     estimator : LDA
-        Trained.
+        A trained estimator.
     X : Corpus, matrix of counts or weights, data frame, AnnData, strings, or lists of tokens
         The documents. Columns of a data frame are held against those of training; where these
         had no names, they are looked up among the model's words.
@@ -71,9 +72,9 @@ def documents_to_meet(estimator: Any, X: Any) -> Any:
     Returns
     -------
     Corpus, CSR matrix, named counts, strings or lists of tokens
-        For `TopicModel.transform`.
+        What `TopicModel.transform` takes.
     """
-    X = _without_iterators(X)
+    X = _in_memory(X)
     if not is_table(X):
         return X
     names = _column_names(X)
@@ -81,6 +82,21 @@ def documents_to_meet(estimator: Any, X: Any) -> Any:
         table = _check_table(None, X, "transform")
         return NamedCounts(_whole(table, estimator.weight_scale_), names, index_names(X))
     return _whole(_check_table(estimator, X, "transform"), estimator.weight_scale_)
+
+
+def documents_to_add(estimator: Any, X: Any) -> Any:
+    """Return new documents as they join those of a trained estimator.
+
+    Columns that have names may be others than those of training; without names they must be the
+    model's words.
+    """
+    X = _in_memory(X)
+    if not is_table(X):
+        return X
+    names, scale = _column_names(X), estimator.weight_scale_
+    if names is None:
+        return _whole(_check_table(estimator, X, "update"), scale)
+    return NamedCounts(_whole(_check_table(None, X, "update"), scale), names, index_names(X))
 
 
 def is_table(X: Any) -> bool:
@@ -104,7 +120,7 @@ def scale_of(weights: np.ndarray) -> float:
     Parameters
     ----------
     weights : ndarray
-        Not negative.
+        Weights, none of them negative.
 
     Returns
     -------
@@ -127,7 +143,9 @@ def scale_of(weights: np.ndarray) -> float:
     return next(float(m * power) for m in (1, 2, 5, 10) if m * power >= least)
 
 
-def _without_iterators(X: Any) -> Any:
+def _in_memory(X: Any) -> Any:
+    """Return iterators and columns of Arrow as lists; everything else as it is."""
+    X = listed(X, "X", counts=True)
     return list(X) if isinstance(X, Iterator) else X
 
 
@@ -152,11 +170,12 @@ def _check_table(estimator: Any, X: Any, method: str, *, reset: bool = False) ->
     table = sp.csr_matrix(X)
     bad = table.data < 0
     if bad.any():
+        name = "LDA" if estimator is None else type(estimator).__name__
         at = int(np.argmax(bad))
         row = int(np.searchsorted(table.indptr, at, side="right")) - 1
         raise InputError(
-            f"Negative values in data passed to LDA.{method}: the 'X' parameter must hold counts. "
-            f"Got {table.data[at].item()!r} at row {row}, column {int(table.indices[at])}."
+            f"Negative values in data passed to {name}.{method}: the 'X' parameter must hold "
+            f"counts. Got {table.data[at].item()!r} at row {row}, column {int(table.indices[at])}."
         )
     return table
 

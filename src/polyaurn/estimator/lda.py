@@ -1,40 +1,39 @@
-"""The estimator: what most users meet first."""
+"""`LDA`: the estimator that most users start with."""
 
 import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from copy import copy
-from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from polyaurn.base.arrays import F64
 from polyaurn.base.checks import check_whole
-from polyaurn.base.errors import DeviceError, InputError, UnfinishedStartWarning
+from polyaurn.base.errors import DeviceError
 from polyaurn.base.threads import count_threads
 from polyaurn.chain.samplers import DEFAULT_SAMPLER, SAMPLERS
-from polyaurn.chain.schedule import FULL, note_of_unfinished_start
-from polyaurn.chain.state import Info, State, halt_of, on_host
-from polyaurn.estimator.fitted import Trained
+from polyaurn.chain.state import Info, State
 from polyaurn.estimator.inputs import documents_to_train
-from polyaurn.estimator.loading import WEIGHT_SCALE
+from polyaurn.estimator.parameters import facts_of_training
+from polyaurn.estimator.updates import Updates
 from polyaurn.model.model import TopicModel
+from polyaurn.model.top_level import with_topics_in_use
 from polyaurn.training.averages import Average
-from polyaurn.training.folder import RunFolder, open_folder
+from polyaurn.training.cluster import Ended, train_on_cluster
 from polyaurn.training.memory import check_memory
-from polyaurn.training.progress import Report, training_line
-from polyaurn.training.run import Run, make_run
+from polyaurn.training.progress import training_line
+from polyaurn.training.run import Run, gathered, make_run
 from polyaurn.training.settings import FIXED_STRENGTH, LEARN_EVERY
 from polyaurn.training.signals import InterruptsWait
-from polyaurn.training.sweeps import give_all_topics, state_of, sweeps
+from polyaurn.training.sweeps import give_all_topics
 
 if TYPE_CHECKING:
     from polyaurn.evaluate.posterior import Posterior
 
 
-class LDA(Trained):
+class LDA(Updates):
     """Latent Dirichlet allocation, trained by Gibbs sampling.
 
     The same seed gives the same topics in every byte, for any number of threads.
@@ -43,44 +42,55 @@ class LDA(Trained):
     ----------
     n_components : int
         Number of topics, K.
-    doc_topic_prior : float, array_like of length K, or None
-        alpha, the concentration of topics in a document; None is 1 / K, as in scikit-learn.
+    doc_topic_prior : float, array_like of length K, str, or None
+        alpha, the concentration of topics in a document; "50/K" divides 50 by the number of topics,
+        and None is 1 / K, as in scikit-learn.
     topic_word_prior : float, array_like of length V, or None
         beta, the concentration of words in a topic; None is 1 / K, as in scikit-learn.
     max_iter : int
         Number of sweeps over the corpus.
     sampler : str
         "auto" takes "partitioned" up to 5e9 tokens times topics; beyond, "sparse-dirichlet" where
-        priors are learned and "polya-urn" elsewhere; and "polya-urn" on a GPU. "partitioned"
-        integrates Phi and Theta out, and is the first to reach a held-out score. "polya-urn" draws
-        Phi as sparse Poisson counts: fast, small, and exact in the limit of large counts.
-        "sparse-dirichlet" draws Phi from its Dirichlet posterior, and "partially-collapsed" does
-        so without leaving anything out, dense. "polya-urn-mh", "collapsed", "light" and
-        "collapsed-dense" are there for comparison; see the page on samplers.
+        priors are learned and "polya-urn" elsewhere, as on any cluster; and "polya-urn" on a GPU.
+        "partitioned" integrates Phi and Theta out, and is the first to reach a held-out score.
+        "polya-urn" draws Phi as sparse Poisson counts: fast, small, and exact in the limit of large
+        counts. "sparse-dirichlet" draws Phi from its Dirichlet posterior. All samplers are listed
+        in `polyaurn.chain.samplers.SAMPLERS` and described on the page on samplers.
     random_state : int, None or NumPy generator
         The seed; None takes a new one each time, kept in ``random_state_``.
     n_jobs : int or None
-        Threads; -1 takes all cores. The result does not depend on it, unless the sampler is
-        "collapsed" or "light", which are exact on one thread and approximate on several.
+        Threads; -1 takes all cores. The result does not depend on it, except with samplers
+        that are exact on one thread and approximate on several.
     device : {"cpu", "gpu", "auto"}
         Where sweeps run: the CPU, an NVIDIA GPU (``pip install 'polyaurn[gpu]'``), or a GPU where
         there is one. The topics are the same in every byte, and a run begun on one may be resumed
-        on the other. A GPU runs "polya-urn" and "partially-collapsed".
+        on the other. A GPU runs some of the samplers; see the page on GPUs.
+    cluster : {"local", "ray", "mpi"}, optional
+        Train with several workers, each with a part of the documents: processes on this machine,
+        actors of Ray, or ranks of MPI; see the page on clusters. Of samplers that draw Phi, the
+        topics are the same in every byte, and a run may be resumed with another number of workers
+        or with none. `callbacks` get None in place of the state; `n_jobs` are threads per worker.
+    n_workers : int, optional
+        How many workers; by default as many as there is room for.
+    cluster_address : str, optional
+        Where the cluster is, such as "auto" for the Ray cluster of this node.
     evaluate_every : int
-        Compute the log posterior every so many sweeps (and after the last); 0 never.
-    warm_start : {"auto", "anneal", "grow", "smooth", "random"} or False
+        Compute the log posterior every so many sweeps (and after the last); 0 for never.
+    warm_start : {"auto", "anneal", "collapsed", "grow", "smooth", "random"} or False
         "anneal" begins with a larger beta and lowers it to the one asked for, over 75% of the
-        sweeps and at most 300; "grow" begins on a share of the documents, 1/64 of a large corpus,
-        and doubles it every 8 sweeps until all are in; "smooth" is version 0.1's annealing;
-        "random" does nothing of this, as in the paper. "auto" grows where the sampler draws Phi,
-        tokens times topics are 4e8 or more and `max_iter` is large enough, and anneals elsewhere.
-        False, which tools of scikit-learn set, is "auto".
+        sweeps and at most 300; "collapsed" does so by collapsed sampling, whose topics a sampler
+        that draws Phi continues from; "grow" begins on a share of the documents, 1/64 of a large
+        corpus, and doubles it every 8 sweeps until all are in; "smooth" is version 0.1's annealing;
+        "random" does nothing of this, as in the paper. "auto" is "collapsed" for "sparse-dirichlet"
+        up to 5e9 tokens times topics, on a cluster "anneal"; otherwise it grows where the sampler
+        draws Phi, tokens times topics are 4e8 or more and `max_iter` is large enough, and anneals
+        elsewhere. False, which tools of scikit-learn set, is "auto".
     phi_refreshes : int or "auto"
         How often Phi is drawn in a sweep, 1 (as in the paper) to 8; "auto" takes one for each
         40 tokens per word, from 1 to 4.
     mh_steps : int, optional
-        Pairs of Metropolis-Hastings proposals per token, for "light" and "polya-urn-mh"; 2 when not
-        given.
+        Pairs of Metropolis-Hastings proposals per token, 2 when not given; only for samplers that
+        propose.
     average_draws : int or "auto"
         Topics are estimated from the mean counts of so many draws of the chain, spread over the
         last quarter of the sweeps: ``topic_word_counts_``, ``components_``, words, `transform` and
@@ -90,9 +100,7 @@ class LDA(Trained):
         they are. What was learned is in ``model_.priors``.
     seed_words : mapping of int to list of str, optional
         Words that topics should hold, such as ``{3: ["orbit", "nasa"]}``, as a prior: a topic is
-        taken to have had `seed_strength` tokens of its words before the first document. For
-        samplers that draw Phi: "polya-urn", "partially-collapsed", "sparse-dirichlet" and
-        "polya-urn-mh".
+        taken to have had `seed_strength` tokens of its words before the first document.
     seed_strength : int or "auto"
         Tokens of a topic's seed words together; "auto" is a tenth of the tokens that a topic has
         on average.
@@ -116,7 +124,7 @@ class LDA(Trained):
         Each is called after every sweep with the state and its `Info`; one that returns True
         ends the training there. A chain that ends before `info.phase` is "full" warns
         (`polyaurn.base.errors.UnfinishedStartWarning`), and its model has the phase in
-        ``parameters["stopped_in"]``. On a GPU the state lies there until the next sweep changes it:
+        ``parameters["stopped_in"]``. On a GPU the next sweep changes the state in place;
         `polyaurn.chain.state.on_host` copies it.
     verbose : bool
         Show progress at a terminal and in notebooks, of `fit` at once, of others if they take long.
@@ -175,6 +183,9 @@ class LDA(Trained):
         random_state: Any = 0,
         n_jobs: int | None = -1,
         device: str = "cpu",
+        cluster: str | None = None,
+        n_workers: int | None = None,
+        cluster_address: str | None = None,
         evaluate_every: int = 10,
         warm_start: str | bool = "auto",
         phi_refreshes: int | str = "auto",
@@ -199,6 +210,9 @@ class LDA(Trained):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.device = device
+        self.cluster = cluster
+        self.n_workers = n_workers
+        self.cluster_address = cluster_address
         self.evaluate_every = evaluate_every
         self.warm_start = warm_start
         self.phi_refreshes = phi_refreshes
@@ -229,7 +243,7 @@ class LDA(Trained):
             `Corpus.from_texts` does by default, and lists of tokens as they are. Fractional
             weights are multiplied by one number and rounded, which is said in a warning.
         y : ignored
-            For scikit-learn's sake.
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
@@ -240,76 +254,29 @@ class LDA(Trained):
             corpus = documents_to_train(self, X)
             if corpus.n_empty:
                 warnings.warn(corpus.note_of_empty_documents(), stacklevel=2)
-            run = make_run(self, corpus)
-            settings, in_place = run.settings, run.backend.in_place
-            check_memory(run)
-            with (
-                open_folder(settings.checkpoint, settings.checkpoint_every, run.header,
-                            resume=settings.resume, any_seed=self.random_state is None,
-                            early=in_place) as folder,
-                training_line(settings.max_iter, corpus.n_tokens, show=settings.verbose) as line,
-                InterruptsWait(wanted=in_place) as interrupts,
-            ):  # fmt: skip
-                try:
-                    self._train(run, folder, line, interrupts)
-                except DeviceError as error:
-                    raise DeviceError(error.what, folder.remedy()) from error
+            self._train_in_folder(make_run(self, corpus))
         return self
 
-    def _train(self, run: Run, folder: RunFolder, line: Report, interrupts: InterruptsWait) -> None:
-        """Sweep from where the run is; keep its last state, whatever happens."""
-        trace: list[dict[str, Any]] = []
-        state: State | None = None
-        before, start = 0.0, None
-        if folder.saved is not None:
-            start, trace = folder.saved.halt, folder.saved.trace
-            before = float(trace[-1].get("seconds", 0.0)) if trace else 0.0
-            run = run.with_seed(folder.saved.run["random_state"])
-        average = run.average(folder.saved)
-        if start is not None and start.sweep == run.settings.max_iter:
-            state = state_of(run.corpus, start, run.priors, run.settings.sampler, self.n_jobs)
-            self._keep(run, state, trace, average)
+    def _train_in_folder(self, run: Run) -> None:
+        """Train, in the run's folder if there is one, or with workers."""
+        if run.settings.cluster is None:
+            super()._train_in_folder(run)
             return
-        for sentence in (run.in_brief, run.note):
-            if sentence:
-                line.note(sentence)
-        chain = sweeps(run.corpus, start=start, on_compile=line.compiling, **run.of_chain())
-        del start
-        folder.forget()
-        try:
-            for state, info in chain:
-                if average.takes(state):
-                    begin = perf_counter()
-                    average.add(state, partial(_gathered, run, n_jobs=self.n_jobs))
-                    before += perf_counter() - begin
-                info = info._replace(seconds=before + info.seconds)
-                trace.append(info.record())
-                line.sweep(info)
-                if any([asks_to_stop(call(state, info)) for call in run.settings.callbacks]):
-                    break
-                del info  # frees its Phi while the next is drawn
-                folder.after(state, trace, average.arrays)
-                interrupts.look()
-        except BaseException:
-            with suppress(InputError):  # a GPU that failed may have lost the state
-                self._end(run, state, trace, folder, average)
-            raise
-        self._end(run, state, trace, folder, average)
-        if trace[-1]["phase"] != FULL:
-            note = note_of_unfinished_start(trace[-1])
-            warnings.warn(note, UnfinishedStartWarning, stacklevel=3)
+        n_sweeps, n_tokens = run.settings.max_iter, run.corpus.n_tokens
+        with (
+            training_line(n_sweeps, n_tokens, show=run.settings.verbose) as line,
+            InterruptsWait(wanted=True) as interrupts,
+        ):
+            any_seed = self.random_state is None
+            train_on_cluster(run, line, lambda: interrupts.asked, self._receive, any_seed=any_seed)
+        self._warn_of_unfinished_start()
 
-    def _end(
-        self,
-        run: Run,
-        state: State | None,
-        trace: list[dict[str, Any]],
-        folder: RunFolder,
-        average: Average,
-    ) -> None:
-        if state is not None:
-            folder.write(state, trace, average.arrays)
-            self._keep(run, state, trace, average)
+    def _receive(self, ended: Ended) -> None:
+        """Keep what workers have, all in this process' memory."""
+        mean = ended.counts if ended.draws > 1 else None
+        self._keep_mean(
+            ended.run, ended.state(), ended.trace, mean, ended.draws, ended.weights
+        )  # fmt: skip
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Train, and return the mixture of topics of each document.
@@ -319,7 +286,7 @@ class LDA(Trained):
         X : whatever `fit` takes
             The documents.
         y : ignored
-            For scikit-learn's sake.
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
@@ -358,9 +325,9 @@ class LDA(Trained):
         X : Corpus, sparse or dense matrix of counts, or sequence of str
             The documents.
         chains : int
-            How many.
+            Number of chains.
         draws : int
-            Draws of each.
+            Draws of each chain.
         thin : int
             Sweeps between two draws.
         words : sequence of str or int, optional
@@ -389,9 +356,9 @@ class LDA(Trained):
         >>> posterior.summary()[0]["quantity"]
         'log_posterior'
         """
+        from polyaurn.evaluate.posterior.chains import Asked, Ended, gather, sample
         from polyaurn.evaluate.posterior.choice import make_choice
         from polyaurn.evaluate.posterior.result import Chain
-        from polyaurn.evaluate.posterior.sampling import Asked, Ended, gather, sample
 
         for name, value in {"chains": chains, "draws": draws, "thin": thin}.items():
             check_whole(value, name)
@@ -441,32 +408,30 @@ class LDA(Trained):
         trace: list[dict[str, Any]],
         average: Average | None = None,
     ) -> None:
+        if average is None:
+            self._keep_mean(run, state, trace, None, 1)
+        else:
+            self._keep_mean(run, state, trace, average.mean(), average.draws, average.weights)
+
+    def _keep_mean(
+        self,
+        run: Run,
+        state: State,
+        trace: list[dict[str, Any]],
+        mean: sp.csr_matrix | None,
+        draws: int,
+        weights: F64 | None = None,
+    ) -> None:
         corpus, sampler = run.corpus, run.settings.sampler
-        here = _gathered(run, state, n_jobs=self.n_jobs)
-        phase = trace[-1]["phase"] if trace else FULL
-        facts = run.facts | ({} if phase == FULL else {"stopped_in": phase})
-        if self.weight_scale_ != 1.0:
-            facts |= {WEIGHT_SCALE: self.weight_scale_}
+        here = gathered(run, state, n_jobs=self.n_jobs)
+        facts = facts_of_training(run.facts, trace, self.weight_scale_)
         here = give_all_topics(corpus, here, sampler, run.seed, self.n_jobs)
         self.__dict__.pop("posterior_", None)  # of an earlier training
         self.corpus_ = corpus
         self.n_iter_ = here.sweep
         self.random_state_ = run.seed
-        mean = average.mean() if average else None
+        here, mean = with_topics_in_use(here, mean, weights)
         self.model_ = TopicModel.from_state(
             corpus, here, here.priors, trace=trace, parameters=facts, mean_counts=mean,
-            draws=average.draws if average else 1,
+            draws=draws,
         )  # fmt: skip
-
-
-def _gathered(run: Run, state: State, *, n_jobs: Any) -> State:
-    """Return a state on the host, its counts counted again where the GPU cannot gather them."""
-    try:
-        return on_host(state)
-    except DeviceError:  # topics can be had even where there is no memory to gather counts
-        return state_of(run.corpus, halt_of(state), run.priors, run.settings.sampler, n_jobs)
-
-
-def asks_to_stop(answer: Any) -> bool:
-    """Return whether a callback asks to end the training."""
-    return isinstance(answer, bool | np.bool_) and bool(answer)

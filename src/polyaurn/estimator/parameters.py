@@ -7,6 +7,7 @@ import numpy as np
 from polyaurn.base.arrays import F64
 from polyaurn.base.checks import is_whole
 from polyaurn.chain.samplers import SAMPLERS
+from polyaurn.chain.schedule import FULL
 from polyaurn.model.model import TopicModel
 from polyaurn.training.checkpoints import describe_prior, of_this_version
 from polyaurn.training.settings import SETTINGS
@@ -25,7 +26,8 @@ def parameters_of(model: TopicModel) -> dict[str, Any]:
     said = of_this_version(run) if isinstance(run, dict) else dict(facts)
     found = {name: said[name] for name, s in SETTINGS.items() if s.fixes_chain and name in said}
     found |= {name: _prior(found, model, name) for name in _PRIORS}
-    found["n_components"] = model.n_topics
+    most = found.pop("n_components", model.n_topics)  # topics of an HDP need not all be in use
+    found["max_components"], found["n_components"] = most, model.n_topics
     found["random_state"] = seed_of(model)
     found.setdefault("max_iter", max(1, int(facts.get("sweeps", 1))))
     if found.get("sampler") not in SAMPLERS:
@@ -35,6 +37,15 @@ def parameters_of(model: TopicModel) -> dict[str, Any]:
         found["seed_words"] = {int(k): list(words) for k, words in seeds.items()}
         found["seed_strength"] = facts.get("seed_strength", "auto")
     return found
+
+
+def facts_of_training(
+    facts: dict[str, Any], trace: list[dict[str, Any]], weight_scale: float
+) -> dict[str, Any]:
+    """Return what a model says of a training: its facts, and where and with what weights it was."""
+    phase = trace[-1]["phase"] if trace else FULL
+    scaled = {} if weight_scale == 1.0 else {WEIGHT_SCALE: weight_scale}
+    return facts | ({} if phase == FULL else {"stopped_in": phase}) | scaled
 
 
 def seed_of(model: TopicModel) -> int:
