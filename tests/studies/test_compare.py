@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from polyaurn import Corpus, InputError, compare, evaluate
-from polyaurn.cli import evaluate as cli_evaluation
 from polyaurn.pages.charts import legend, line_chart
 from polyaurn.studies import compare as comparing
 from polyaurn.studies.compare_page import check_page, render, write_page
@@ -20,7 +19,7 @@ def compared(small):
     looks = []
     found = compare(
         small, 4, ["polya-urn", "collapsed", "polya-urn-mh"], 0.25, n_jobs=2, mh_steps=3,
-        on_look=lambda name, look: looks.append(name),
+        doc_topic_prior="0.4/K", on_look=lambda name, look: looks.append(name),
     )  # fmt: skip
     assert list(dict.fromkeys(looks)) == ["polya-urn", "collapsed", "polya-urn-mh"]
     return found
@@ -31,7 +30,6 @@ def test_each_sampler_has_its_time_and_is_measured(compared, small):
     assert compared["setting"]["threads"] == 2
     assert compared["setting"]["mh_steps"] == 3
     assert compared["setting"]["alpha"] == 0.1
-    assert cli_evaluation.COMPARED == comparing.DEFAULT
     posteriors = {name: found["law"] for name, found in compared["samplers"].items()}
     assert posteriors == {
         "polya-urn": "asymptotic", "collapsed": "approximate", "polya-urn-mh": "asymptotic",

@@ -1,22 +1,18 @@
 """How many topics: a grid of models that resumes, extends, and is judged on one page."""
 
 import json
-import re
 import threading
 
 import numpy as np
 import pytest
 
 from polyaurn import LDA, Corpus, InputError, evaluate, load, topic_grid
-from polyaurn.cli import topic_grid as cli_grid
 from polyaurn.model.distance import match_topics
 from polyaurn.studies.topic_grid import cells
 from polyaurn.studies.topic_grid import loop as grid
 from polyaurn.studies.topic_grid.cells import seconds_left
-from polyaurn.studies.topic_grid.summary import best, summarise
+from polyaurn.studies.topic_grid.summary import LITERATURE, best, summarise
 from support.topic_grid import OPTIONS, bytes_of, without_times
-
-TEXTS = ["cat dog cat bird", "dog cat bird dog", "planet star moon", "star moon planet star"] * 8
 
 
 def test_each_cell_is_the_model_users_would_train(whole, small):
@@ -52,6 +48,41 @@ def test_rows_are_means_over_seeds(whole):
             if c["topics"] == row["topics"]
         )
         assert row["stability"] == {"mean": match_topics(p, q)[1].mean(), "spread": None}
+
+
+def test_measures_of_the_literature_are_of_the_documents_trained_on(whole, small):
+    found, folder = whole
+    train, _ = small.split(0.2, 5)
+    for row in found["topics"]:
+        cells_of = [c for c in found["cells"] if c["topics"] == row["topics"]]
+        models = [load(folder / cell["model"]) for cell in cells_of]
+        for name in ("arun_2010", "cao_juan_2009"):
+            values = [getattr(evaluate, name)(model) for model in models]
+            assert [cell[name] for cell in cells_of] == values
+            assert row[name]["mean"] == pytest.approx(np.mean(values))
+        mimno = [evaluate.mimno_coherence(m, train, n_words=20).mean() for m in models]
+        assert [cell["mimno_2011"] for cell in cells_of] == pytest.approx(mimno)
+        values = [evaluate.griffiths_2004(model, train) for model in models]
+        assert row["griffiths_2004"]["mean"] == pytest.approx(evaluate.harmonic_mean(values))
+
+
+def test_without_documents_held_out_all_are_trained_on(small, tmp_path):
+    options = OPTIONS | {"test_share": 0, "doc_topic_prior": "6/K", "learn_priors_every": 0}
+    found = topic_grid(small, [2, 4], 1, out=tmp_path, **options)
+    assert found["corpus"]["train_documents"] == small.n_documents
+    assert found["corpus"]["test_documents"] == 0
+    assert found["suggestion"]["topics"] is None
+    assert "no document is held out" in found["suggestion"]["sentence"]
+    assert all(row["held_out"] is row["behind_best"] is None for row in found["topics"])
+    assert all(row["griffiths_2004"]["mean"] < 0 for row in found["topics"])
+    assert load(tmp_path / "models" / "k0004-seed5").priors.alpha.tolist() == [1.5] * 4
+    page = (tmp_path / "sweep.html").read_text()
+    assert "none held out" in page
+    assert "alpha 6/K" in page
+    assert "Cao Juan 2009" in page
+    again = []
+    assert topic_grid(small, [2, 4], 1, out=tmp_path, on_progress=again.append, **options) == found
+    assert again == []
 
 
 @pytest.mark.parametrize("where", ["training", "scoring"])
@@ -124,6 +155,7 @@ def test_a_folder_of_other_defaults_is_rejected(small, tmp_path):
     stored = json.loads(file.read_text())
     for name, value, expected in (
         ("learn_priors_every", None, "learn priors every none there, 10 now"),
+        ("average_draws", 1, "average draws 1 there, auto now"),
         ("device", "gpu", "device gpu there, cpu now"),
     ):
         setting = stored["setting"] | {name: value}
@@ -207,7 +239,8 @@ def test_documents_scored_are_drawn_from_those_held_out(medium):
 
 def test_equal_is_within_the_larger_spread():
     def some(K, *values):
-        same = dict.fromkeys(("completion", "diversity", "train_seconds", "seconds"), 1.0)
+        names = ("completion", "diversity", "train_seconds", "seconds", *LITERATURE)
+        same = dict.fromkeys(names, 1.0) | {"arun_2010": float(K), "griffiths_2004": -float(K)}
         same["coherence_npmi_error"] = None
         return [
             same | {"topics": K, "seed": s, "held_out": v, "coherence_npmi": None}
@@ -224,6 +257,8 @@ def test_equal_is_within_the_larger_spread():
     assert found["coherence_npmi"] is None
     assert found["diversity"] == {"topics": 10, "equal": [20, 50]}
     assert found["stability"] == {"topics": 50, "equal": [10, 20]}
+    assert found["arun_2010"] == {"topics": 10, "equal": []}, "lower is better"
+    assert found["griffiths_2004"] == {"topics": 10, "equal": []}
     wider = best(summarise(some(10, -8.0, -7.8) + some(20, -7.9, -7.7), lambda K, seeds: []))
     assert wider["held_out"] == {"topics": 20, "equal": [10]}
     narrow_at_the_top = some(10, -8.0, -7.8) + some(20, -7.81, -7.81)
@@ -280,103 +315,13 @@ def test_bad_grids_are_rejected_and_nothing_is_written(small, tmp_path, change, 
     assert not list(tmp_path.iterdir())
 
 
-def test_folders_of_others_are_left_alone(small, tmp_path):
+def test_folders_of_others_are_not_touched(small, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="holds other files, which are left alone"):
         topic_grid(small, [2], out=tmp_path, **OPTIONS)
     with pytest.raises(InputError, match=r"mine\.txt' is a file"):
         topic_grid(small, [2], out=tmp_path / "mine.txt", **OPTIONS)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_the_command(run, tmp_path, monkeypatch):
-    (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
-    command = ("sweep", "texts.txt", "-k", "1, 2", "--seeds", 2, "--sweeps", 20, "--threads", 1)
-    score, scored = cells._score, []
-
-    def stop_at_the_second(*arguments):
-        scored.append(arguments)
-        if len(scored) == 2:
-            raise KeyboardInterrupt
-        return score(*arguments)
-
-    monkeypatch.setattr(cells, "_score", stop_at_the_second)
-    code, out, err = run(*command)
-    assert (code, out) == (130, "")
-    assert "Stopped; 1 of 4 models are finished and kept in polyaurn-sweep. Run the same" in err
-    code, out, err = run(*command)
-    assert code == 0
-    assert len(scored) == 5
-    assert "Written: polyaurn-sweep/sweep.html" in err
-    first, *rows = [line.split("\t") for line in out.splitlines()]
-    assert first[:4] == ["topics", "seeds", "held_out", "held_out_spread"]
-    assert [row[:2] for row in rows] == [["1", "2"], ["2", "2"]]
-    assert float(rows[1][2]) > float(rows[0][2])
-    code, out, err = run(*command, "--json")
-    assert (code, err) == (0, "")
-    assert json.loads(out) == json.loads((tmp_path / "polyaurn-sweep" / "sweep.json").read_text())
-    assert run(*command, "-q") == (0, "", "")
-    code, _, err = run(*command[:-4], "--sweeps", 21)
-    assert code == 2
-    assert "sweeps 20 there, 21 now" in err
-
-
-def test_a_terminal_sees_a_table_and_the_time_left(whole, capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setenv("COLUMNS", "120")
-    cli_grid._show(whole[0])
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
-    assert lines[0].split() == [
-        "topics", "seeds", "held-out", "completion", "NPMI", "diversity", "stability",
-        "seconds",
-    ]  # fmt: skip
-    assert [line.split()[0] for line in lines[1:]] == ["2", "4"]
-    assert f"{whole[0]['topics'][0]['held_out']['mean']:.4f} ± " in lines[1]
-    place = {"cell": 3, "cells": 12, "topics": 50, "seed": 1, "sweep": 7, "sweeps": 500}
-    place["at_once"] = 1
-    for step, seconds, said in (
-        ("training", 61.0, "seed 1, sweep 7 of 500; about 61 s left for all"),
-        ("scoring", 600.0, "seed 1, scoring; about 10 min left for all"),
-        ("scoring", 9000.0, "about 2.5 h left"),
-    ):
-        words = cli_grid._in_words(place | {"step": step, "seconds_left": seconds})
-        assert words.startswith("model 3 of 12: 50 topics, ")
-        assert said in words
-    beside = cli_grid._in_words(place | {"step": "scoring", "seconds_left": 9.0, "at_once": 2})
-    assert beside.startswith("model 3 of 12, 2 side by side: 50 topics")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("-k", "10,x"), "'--topics' option must be whole numbers from 1 to 65,535, each once"),
-        (("-k", ","), "Got none"),
-        (("--seeds", 0), "'--seeds' option must be"),
-        (("--sweeps", 0), "'--sweeps' option must be"),
-        (("--test-share", 1.5), "'--test-share' option must be between"),
-        (("--alpha", 0), "'--alpha' option must be one positive number"),
-        (("--beta", "x"), "'--beta' option must be a positive number, or a file"),
-        (("--sampler", "gibbs"), "'--sampler' option must be one of"),
-        (("--threads", 0), "'--threads' option must be"),
-        (("--score", "x"), "'--score' option must be one of 'completion', 'left-to-right'"),
-        (("--out", "there.txt"), "'--out' option must be a folder"),
-    ],
-)
-def test_options_are_checked_before_the_corpus_is_read(run, tmp_path, arguments, message):
-    (tmp_path / "there.txt").write_text("mine")
-    code, out, err = run("choose-topics", "nowhere.txt", *arguments)
-    assert (code, out) == (2, "")
-    assert message in err
-    assert len(err.splitlines()) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["there.txt"]
-
-
-def test_too_few_documents_are_one_sentence(run, tmp_path):
-    (tmp_path / "texts.txt").write_text("cat dog\nstar moon\n")
-    code, _, err = run("choose-topics", "texts.txt", "-k", 2, "-q")
-    assert code == 2
-    assert "'--test-share' option must leave documents with words on both sides" in err
-    assert not (tmp_path / "polyaurn-sweep").exists()
 
 
 def trained_again(small, folder, **change):
@@ -450,10 +395,11 @@ def test_models_side_by_side_stop_together_and_resume(whole, small, tmp_path, wh
             raise KeyboardInterrupt
 
     options = OPTIONS | {"n_jobs": 2}
+    before = threading.active_count()  # with those that other tests in this process have left
     with pytest.raises(KeyboardInterrupt):
         topic_grid(small, [2, 4], 2, out=tmp_path, on_progress=interrupt, **options)
     assert not (tmp_path / "sweep.html").exists()
-    assert threading.active_count() == 1
+    assert threading.active_count() == before
     found = topic_grid(small, [2, 4], 2, out=tmp_path, **options)
     assert without_times(found) == without_times(whole[0])
     assert bytes_of(tmp_path) == bytes_of(whole[1])

@@ -11,8 +11,8 @@ from polyaurn.base.errors import InputError
 from polyaurn.base.rng import check_seed
 from polyaurn.base.threads import count_threads
 from polyaurn.base.version import __version__
-from polyaurn.chain.priors import make_priors, prior_in_brief
-from polyaurn.chain.samplers import SAMPLERS, check_proposals
+from polyaurn.chain.priors import by_topics, make_priors, prior_in_brief
+from polyaurn.chain.samplers import COMPARED, SAMPLERS, check_proposals
 from polyaurn.chain.schedule import make_schedule
 from polyaurn.chain.state import check_topics
 from polyaurn.corpus.inputs import as_corpus
@@ -22,7 +22,6 @@ from polyaurn.studies.child import ChildError, answer, peak_bytes, records_of
 LOOKS = 60  # how often the log posterior is computed, at most, in the time given
 TOP_WORDS = 10
 SHOWN = 8  # topics listed per sampler
-DEFAULT = ("polya-urn", "partially-collapsed", "collapsed", "light")
 MEASURED = ("sweeps", "tokens_per_second", "peak_bytes", "acceptance", "coherence_mimno",
             "diversity", "topics")  # fmt: skip
 
@@ -30,7 +29,7 @@ MEASURED = ("sweeps", "tokens_per_second", "peak_bytes", "acceptance", "coherenc
 def compare(
     corpus: Any,
     n_components: int = 100,
-    samplers: Sequence[str] = DEFAULT,
+    samplers: Sequence[str] = COMPARED,
     seconds: float = 60.0,
     *,
     doc_topic_prior: Any = 0.1,
@@ -80,6 +79,7 @@ def compare(
     """
     corpus = as_corpus(corpus)
     K = check_topics(n_components)
+    doc_topic_prior = by_topics(doc_topic_prior, K)
     priors = make_priors(doc_topic_prior, topic_word_prior, K, corpus.n_words)
     names = check_samplers(samplers)
     seconds = check_seconds(seconds)
@@ -173,6 +173,7 @@ def run(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     from polyaurn.corpus.readers import read_corpus
     from polyaurn.evaluate import diversity, mimno_coherence
     from polyaurn.evaluate.diagnostics import log_posterior
+    from polyaurn.model.data import largest_topics
     from polyaurn.model.model import TopicModel
     from polyaurn.training.sweeps import give_all_topics, sweeps
 
@@ -205,12 +206,11 @@ def run(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     state = give_all_topics(corpus, state, task["sampler"], task["seed"], task["threads"])
     model = TopicModel.from_state(corpus, state, priors)
     top, shown = model.topics(TOP_WORDS, order="frequency"), model.topics(TOP_WORDS)
-    largest = model.topic_sizes.argsort(kind="stable")[::-1][:SHOWN]
     half = sorted(speeds[len(speeds) // 2 :])
     yield {
         "sweeps": info.sweep, "tokens_per_second": half[len(half) // 2], "peak_bytes": peak,
         "acceptance": info.acceptance, "coherence_mimno": mimno_coherence(top, corpus).tolist(),
-        "diversity": diversity(top), "topics": [shown[k] for k in largest],
+        "diversity": diversity(top), "topics": [shown[k] for k in largest_topics(model, SHOWN)],
     }  # fmt: skip
 
 

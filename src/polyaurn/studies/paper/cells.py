@@ -116,6 +116,8 @@ def _quality(cell: Cell, corpus: Any) -> dict[str, Any]:
     from polyaurn.studies.topic_grid.loop import split_documents
 
     train, test, scored = split_documents(corpus, TEST_SHARE, cell.scored, 0)
+    assert test is not None
+    assert scored is not None
     for state, _ in sweeps_of(cell, train):  # noqa: B007
         pass
     priors = make_priors(ALPHA, BETA, cell.topics, corpus.n_words)

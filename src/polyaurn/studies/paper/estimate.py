@@ -4,23 +4,31 @@ import json
 import statistics
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from polyaurn.backends.registry import BACKENDS
+from polyaurn.chain.samplers import SAMPLERS
 from polyaurn.files.atomic import write_text
 from polyaurn.studies.folders import read_json
 from polyaurn.studies.paper.plan import PARTLY, SCALES, Cell, Plan
 
 TRIAL_FILE = "trial.json"
-DOCUMENTS = {"cpu": 1_000, "gpu": 20_000}  # of the corpus of the trial
 WORDS, LENGTH = 2_000, 100.0
 TRIAL_SWEEPS = 4
 START = 1.5  # seconds until a process has loaded its kernels
 STUDY = {"urn": 15.0, "appendix-a": 2.0, "complexity": 60.0}
-# Seconds for a particle and a pair of tokens of a document, on one core and on a GPU:
-LEFT_TO_RIGHT = {"cpu": 40e-9, "gpu": 0.3e-9}
-BYTES_PER_CELL = 14.0  # of Phi, and four for each thread, of the partially collapsed sampler
 
 Trial = dict[str, dict[str, float]]
+
+
+class Speed(NamedTuple):
+    """How fast cells are, roughly: how large their trial is, and what scores take."""
+
+    documents: int  # of the corpus of the trial
+    left_to_right: float  # seconds for a particle and a pair of tokens of a document
+
+
+ON_CORE, ON_DEVICE = Speed(1_000, 40e-9), Speed(20_000, 0.3e-9)
 
 
 def try_samplers(cells: Iterable[Cell], known: Trial) -> Trial:
@@ -37,7 +45,7 @@ def try_samplers(cells: Iterable[Cell], known: Trial) -> Trial:
     for name in sorted(asked.keys() - found.keys()):
         cell = asked[name]
         if cell.device not in corpora:
-            corpora[cell.device] = generate(DOCUMENTS[cell.device], WORDS, 20, LENGTH)
+            corpora[cell.device] = generate(_speed(cell).documents, WORDS, 20, LENGTH)
         few = Cell(
             "chain", None, cell.sampler, cell.topics, sweeps=TRIAL_SWEEPS, device=cell.device
         )
@@ -63,8 +71,12 @@ def write_trial(folder: Path, trial: Trial) -> None:
     write_text(folder / TRIAL_FILE, json.dumps(trial, indent=1) + "\n")
 
 
+def _speed(cell: Cell) -> Speed:
+    return ON_CORE if cell.on_threads else ON_DEVICE
+
+
 def _key(cell: Cell) -> str:
-    return f"{cell.sampler}-{cell.topics}" + ("" if cell.device == "cpu" else f"-{cell.device}")
+    return f"{cell.sampler}-{cell.topics}" + ("" if cell.on_threads else f"-{cell.device}")
 
 
 class Estimate:
@@ -104,9 +116,9 @@ class Estimate:
         """Return the bytes of the largest dense Phi among cells; 0 if there is none."""
         return max(
             (
-                self._size(c)[1] * c.topics * (BYTES_PER_CELL + 4.0 * c.threads)
+                self._size(c)[1] * c.topics * SAMPLERS[c.sampler].bytes_of_cell(c.threads)
                 for c in cells
-                if c.sampler == PARTLY and c.device == "cpu"
+                if c.sampler and BACKENDS[c.device].holds_phi
             ),
             default=0.0,
         )
@@ -114,13 +126,13 @@ class Estimate:
     def _raw(self, cell: Cell) -> float:
         tokens, words = self._size(cell)
         rate = self._trial.get(_key(cell), {"phi": 0.0, "z": 0.0})
-        larger = tokens / (DOCUMENTS[cell.device] * LENGTH)
-        threads = cell.threads if cell.device == "cpu" else 1
+        larger = tokens / (_speed(cell).documents * LENGTH)
+        threads = cell.threads if cell.on_threads else 1
         phi = rate["phi"] * (words / WORDS if cell.sampler == PARTLY else larger)
         seconds = cell.sweeps * (phi + rate["z"] * larger) / threads
         if cell.kind == "quality":
             length = 2.0 * LENGTH
-            seconds += cell.scored * 20 * length**2 * LEFT_TO_RIGHT[cell.device] / threads
+            seconds += cell.scored * 20 * length**2 * _speed(cell).left_to_right / threads
         return seconds
 
     def _size(self, cell: Cell) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from polyaurn.backends.registry import check_device
+from polyaurn.backends.registry import BACKENDS, check_device
 from polyaurn.base.checks import check_one_of, check_whole, is_whole, wrong
 from polyaurn.base.threads import count_threads
 from polyaurn.files.locks import locked
@@ -71,7 +71,7 @@ class Reproduction:
             "scale": scale, "threads": self.plan.threads, "alpha": ALPHA, "beta": BETA,
             "corpora": {name: s.identity() for name, s in self.plan.sources.items()},
         }  # fmt: skip
-        if device != "cpu":
+        if not BACKENDS[device].on_threads:
             self.setting["device"] = device
         self.folder.agree(self.setting, write=False)
         self.wanted = self.plan.work(self.figures)

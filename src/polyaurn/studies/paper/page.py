@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from polyaurn.backends.registry import BACKENDS
 from polyaurn.files.atomic import write_text
 from polyaurn.pages.parts import charts_in_a_row, page
 from polyaurn.studies.paper.claims import NOT_MEASURED, Verdict, judge_all
@@ -139,7 +140,8 @@ def _facts(results: Results) -> str:
         ", ".join([m["cpu"], f"{m['cores']} cores", *([m["gpu"]] if "gpu" in m else [])])
         for m in made["machines"]
     )
-    where = "" if plan.device == "cpu" else " for what the CPU does, chains on the GPU"
+    on_threads = BACKENDS[plan.device].on_threads
+    where = "" if on_threads else f" for what the CPU does, chains on the {plan.device.upper()}"
     return (
         f"Scale {plan.scale}: corpora {', '.join(plan.sources)}; {counted(plan.seeds, 'seed')}, "
         f"{counted(plan.threads, 'thread')}{where}, alpha 0.1, beta 0.01, rare-word limit 10. "

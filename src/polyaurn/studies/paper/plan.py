@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from polyaurn.backends.registry import BACKENDS
 from polyaurn.studies.paper.corpora import LIMIT, Source, Variant
 
 URN, PARTLY, SPARSE, LIGHT = "polya-urn", "partially-collapsed", "collapsed", "light"
@@ -80,6 +81,11 @@ class Cell(NamedTuple):
     device: str = "cpu"
 
     @property
+    def on_threads(self) -> bool:
+        """Whether its sweeps run on threads, not on a device of its own."""
+        return BACKENDS[self.device].on_threads
+
+    @property
     def name(self) -> str:
         """The name of its file."""
         if self.kind == "study":
@@ -90,7 +96,7 @@ class Cell(NamedTuple):
         return (
             f"{self.kind}-{self.corpus.key}-{self.sampler}{'-aids' if self.aids else ''}"
             f"-k{self.topics}-sweeps{self.sweeps}"
-            + (f"-threads{self.threads}" if self.device == "cpu" else f"-{self.device}")
+            + (f"-threads{self.threads}" if self.on_threads else f"-{self.device}")
             + (f"-every{self.every}" if self.every else "")
             + (f"-scored{self.scored}" if self.scored else "")
             + f"-seed{self.seed}"

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polyaurn.backends.registry import BACKENDS
 from polyaurn.base.errors import CheckpointWarning, DeviceError
 from polyaurn.base.events import progress_to
 from polyaurn.base.threads import count_threads
@@ -35,8 +36,8 @@ class Split(NamedTuple):
     """Documents to train on, those held out, and those of them scored left to right."""
 
     train: Corpus
-    test: Corpus
-    scored: Corpus
+    test: Corpus | None  # where documents are held out
+    scored: Corpus | None
 
 
 def fill(
@@ -70,10 +71,10 @@ def fill(
 def models_at_once(left: Sequence[Place], train: Corpus, options: dict[str, Any]) -> int:
     """Return how many models are trained side by side, as far as threads and memory allow.
 
-    One on a GPU, and one where the chain depends on the number of threads.
+    One where sweeps do not run on threads, and one where the chain depends on their number.
     """
     sampler = options["sampler"]
-    if options["device"] != "cpu" or sampler not in (AUTO, *THREAD_FREE):
+    if not BACKENDS[options["device"]].on_threads or sampler not in (AUTO, *THREAD_FREE):
         return 1
     most = max(K for K, _ in left)
     N, V, D = train.n_tokens, train.n_words, train.n_documents
@@ -204,7 +205,8 @@ def _train(
     def after_sweep(state: Any, info: Info) -> None:
         progress.say(place, "training", info.sweep, info.seconds)
 
-    taken = ("max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "n_jobs", "device")
+    taken = ("max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "n_jobs", "device",
+             "learn_priors_every", "average_draws")  # fmt: skip
     lda = LDA(
         K, random_state=seed, checkpoint=folder.model(K, seed), resume=True, callbacks=after_sweep,
         verbose=False, **{name: options[name] for name in taken},
@@ -222,38 +224,57 @@ def _train(
 
 def _score(model: TopicModel, split: Split, options: dict[str, Any]) -> dict[str, Any]:
     """Measure a model; a measure that is not defined for it is None."""
-    from polyaurn.evaluate import coherence, diversity, document_completion, left_to_right
+    from polyaurn import evaluate
 
+    listed = model.topics(10, order="frequency")
+    top = [topic for topic in listed if len(topic) > 1]
+    coherent = [
+        value
+        for i in range(0, len(top), TOPICS_AT_ONCE)
+        for value in evaluate.coherence(top[i : i + TOPICS_AT_ONCE], split.train, "c_npmi").tolist()
+    ]
+    several = len(coherent) > 1
+    longer = [words for words in model.topics(20, order="frequency") if len(words) > 1]
+    mimno = evaluate.mimno_coherence(longer, split.train) if longer else np.empty(0)
+    return _score_held_out(model, split, options) | {
+        "coherence_npmi": statistics.fmean(coherent) if coherent else None,
+        "coherence_npmi_error": (
+            statistics.stdev(coherent) / math.sqrt(len(coherent)) if several else None
+        ),
+        "diversity": evaluate.diversity(listed),
+        "arun_2010": evaluate.arun_2010(model),
+        "cao_juan_2009": evaluate.cao_juan_2009(model),
+        "mimno_2011": float(mimno.mean()) if len(mimno) else None,
+        "griffiths_2004": evaluate.griffiths_2004(model, split.train),
+    }
+
+
+def _score_held_out(model: TopicModel, split: Split, options: dict[str, Any]) -> dict[str, Any]:
+    """Measure a model on the documents held out; None where there are none."""
+    from polyaurn.evaluate import document_completion, left_to_right
+
+    scoring = {"scoring": make_scoring(**options)}
+    if split.test is None or split.scored is None:
+        nothing = dict.fromkeys(("held_out", "held_out_error", "completion"))
+        return scoring | nothing | {BY_DOCUMENT: []}
     particles = options["particles"]
     how: dict[str, Any] = {name: options[name] for name in ("random_state", "n_jobs")}
     completion = held_out = document_completion(model, split.test, **how)
     sampled = options["score"] != COMPLETION
     if sampled:
         held_out = left_to_right(model, split.scored, particles, **how)
-    listed = model.topics(10, order="frequency")
-    top = [topic for topic in listed if len(topic) > 1]
-    coherent = [
-        value
-        for i in range(0, len(top), TOPICS_AT_ONCE)
-        for value in coherence(top[i : i + TOPICS_AT_ONCE], split.train, "c_npmi").tolist()
-    ]
-    several = len(coherent) > 1
-    return {
-        "scoring": make_scoring(**options),
+    return scoring | {
         "held_out": held_out.per_token if held_out.tokens.sum() else None,
         "held_out_error": held_out.per_token_error if sampled and particles > 1 else None,
         "completion": completion.per_token if completion.tokens.sum() else None,
-        "coherence_npmi": statistics.fmean(coherent) if coherent else None,
-        "coherence_npmi_error": (
-            statistics.stdev(coherent) / math.sqrt(len(coherent)) if several else None
-        ),
-        "diversity": diversity(listed),
         BY_DOCUMENT: held_out.log_likelihood.tolist(),
-    }  # fmt: skip
+    }
 
 
 def scored_tokens(split: Split, score: str) -> Any:
     """Return how many tokens of each document were scored: all of them, or its second half."""
+    if split.test is None or split.scored is None:
+        return np.empty(0, np.int64)
     if score == COMPLETION:
         return np.diff(split.test.doc_ptr) // 2
     return np.diff(split.scored.doc_ptr)

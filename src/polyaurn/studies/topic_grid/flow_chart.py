@@ -6,6 +6,7 @@ from typing import Any
 
 from polyaurn.base.printable import printable
 from polyaurn.pages.charts import COLOURS
+from polyaurn.pages.parts import wide
 from polyaurn.studies.topic_grid.flows import MERGES, MIXES, SPLITS, STAYS
 
 LEAST_WIDTH, PAGE_WIDTH, BAR, HEAD = 220, 1080, 12, 26
@@ -194,12 +195,13 @@ def _table(step: dict[str, Any], columns: dict[int, dict[str, Any]]) -> str:
             f"<tr><td>{k}</td><td>{_words(smaller, k)}</td><td>{_WORDS[topic['what']][0]}</td>"
             f"<td>{to or '&ndash;'}</td></tr>"
         )
-    return (
-        f'<details><summary>{step_in_words(step)}</summary><div class="wide"><table>'
-        f"<tr><th>topic of {step['from']:,}</th><th>its words</th><th>what becomes of it</th>"
-        f"<th>topics of {step['to']:,} that take its tokens</th></tr>{''.join(rows)}</table></div>"
-        "</details>"
+    table = (
+        f"<table><tr><th>topic of {step['from']:,}</th><th>its words</th>"
+        "<th>what becomes of it</th>"
+        f"<th>topics of {step['to']:,} that take its tokens</th></tr>{''.join(rows)}</table>"
     )
+    label = f"From {step['from']:,} to {step['to']:,} topics"
+    return f"<details><summary>{step_in_words(step)}</summary>{wide(table, label)}</details>"
 
 
 def step_in_words(step: dict[str, Any]) -> str:

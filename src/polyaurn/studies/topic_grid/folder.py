@@ -1,5 +1,6 @@
 """The folder of a topic grid: its setting, finished cells, and in ``models/`` their models."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ from polyaurn.files.names import HEADER
 from polyaurn.model.folder import check_target
 from polyaurn.model.model import TopicModel
 from polyaurn.studies.folders import SETTING, StudyFolder
+from polyaurn.studies.topic_grid.summary import LITERATURE
 
 FORMAT = "polyaurn-sweep"
 NUMBERS = ("held_out", "held_out_error", "completion", "coherence_npmi", "coherence_npmi_error",
-           "diversity", "train_seconds", "seconds")  # fmt: skip
+           "diversity", *LITERATURE, "train_seconds", "seconds")  # fmt: skip
 BY_DOCUMENT = "held_out_by_document"
 
 
@@ -68,6 +70,23 @@ class GridFolder(StudyFolder):
     def keep(self, cell: dict[str, Any]) -> None:
         """Write a finished cell."""
         self.write_cell(_name(cell["topics"], cell["seed"]), cell)
+
+
+def models_in(folder: Path) -> dict[int, Path] | None:
+    """Return for each number of topics the finished model of its first seed, in rising order.
+
+    None where the folder is not that of a topic grid.
+    """
+    if not (folder / SETTING).is_file() or not (folder / "models").is_dir():
+        return None
+    found: dict[int, tuple[int, Path]] = {}
+    for file in (folder / "cells").glob("*.json"):
+        name = re.fullmatch(r"k(\d+)-seed(\d+)", file.stem)
+        place = folder / "models" / file.stem
+        if name and (place / HEADER).is_file():
+            first = (int(name[2]), place)
+            found[int(name[1])] = min(first, found.get(int(name[1]), first))
+    return {topics: place for topics, (_, place) in sorted(found.items())}
 
 
 def _name(topics: int, seed: int) -> str:

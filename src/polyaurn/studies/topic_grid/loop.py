@@ -30,6 +30,7 @@ from polyaurn.studies.topic_grid.setting import (
 )
 from polyaurn.studies.topic_grid.suggestion import behind_the_best, suggest
 from polyaurn.studies.topic_grid.summary import best, summarise
+from polyaurn.training.settings import LEARN_EVERY
 
 
 def topic_grid(
@@ -39,9 +40,11 @@ def topic_grid(
     *,
     out: Any,
     max_iter: int = 200,
-    doc_topic_prior: float = 0.1,
+    doc_topic_prior: float | str = 0.1,
     topic_word_prior: Any = 0.01,
     sampler: str = DEFAULT_SAMPLER,
+    learn_priors_every: int = LEARN_EVERY,
+    average_draws: int | str = "auto",
     test_share: float = 0.1,
     score: str = COMPLETION,
     particles: int = 20,
@@ -74,19 +77,24 @@ def topic_grid(
         A new or empty folder, or one of an earlier call with the same setting.
     max_iter : int
         Sweeps of each model; fewer than a model to keep needs are enough to compare.
-    doc_topic_prior : float
-        alpha, the same for all numbers of topics.
+    doc_topic_prior : float or str
+        alpha, the same for all numbers of topics; "50/K" divides 50 by each of them.
     topic_word_prior : float or array_like of length V
         beta.
     sampler : str
         As in `LDA`.
+    learn_priors_every : int
+        As in `LDA`; 0 keeps alpha and beta as they are given.
+    average_draws : int or "auto"
+        As in `LDA`; 1 takes the counts of the last draw.
     test_share : float
-        Share of the documents that are held out.
+        Share of the documents that are held out. With 0 models are of all documents, there is no
+        held-out score, and nothing is suggested.
     score : {"completion", "left-to-right"}
         How held-out documents are scored: by how well half of a document predicts the other half,
         or by an estimate of its probability, which takes longer than training.
     particles : int
-        Of left-to-right.
+        Particles of left-to-right.
     max_scored : int
         Documents scored by left-to-right, at most, drawn at random from those held out: its time
         grows as the square of a document's length. Completion scores all.
@@ -113,7 +121,10 @@ def topic_grid(
         "held_out", the log likelihood per token by `score`, with "behind_best", how far it is below
         the highest one, and the standard error of that; "completion", "coherence_npmi",
         "diversity", and "stability", the mean match of topics of two seeds (`match_topics`) over
-        all pairs of seeds, None with one seed. "best" says where each measure is highest. "flows"
+        all pairs of seeds, None with one seed; "arun_2010", "cao_juan_2009", "mimno_2011" (of the
+        20 most probable words, the mean over topics) and "griffiths_2004" (log p(w | z) after the
+        last sweep, of several seeds the harmonic mean of likelihoods), see `polyaurn.evaluate`.
+        "best" says where each measure is highest, or lowest, where that is better. "flows"
         has for each two neighbouring numbers which topics stay, split and merge. "cells" has a
         record for each model, and where it is stored; "corpus", "setting" and "scoring" say what
         they were made from.
@@ -133,8 +144,9 @@ def topic_grid(
     """
     options: dict[str, Any] = {
         "max_iter": max_iter, "doc_topic_prior": doc_topic_prior,
-        "topic_word_prior": topic_word_prior, "sampler": sampler, "test_share": test_share,
-        "score": score, "particles": particles, "max_scored": max_scored,
+        "topic_word_prior": topic_word_prior, "sampler": sampler,
+        "learn_priors_every": learn_priors_every, "average_draws": average_draws,
+        "test_share": test_share, "score": score, "particles": particles, "max_scored": max_scored,
         "random_state": random_state, "n_jobs": n_jobs,
     }  # fmt: skip
     numbers, all_seeds = check_grid(topics, seeds, **options)
@@ -159,13 +171,16 @@ def topic_grid(
         "corpus": {
             "documents": corpus.n_documents, "words": corpus.n_words, "tokens": corpus.n_tokens,
             "train_documents": split.train.n_documents, "train_tokens": split.train.n_tokens,
-            "test_documents": split.test.n_documents, "test_tokens": split.test.n_tokens,
-            "scored_documents": split.scored.n_documents, "scored_tokens": split.scored.n_tokens,
+            **{
+                f"{name}_{what}": 0 if part is None else getattr(part, f"n_{what}")
+                for name, part in (("test", split.test), ("scored", split.scored))
+                for what in ("documents", "tokens")
+            },
         },
         "setting": setting,
         "scoring": scoring,
         "seeds": all_seeds,
-        "suggestion": suggest(rows),
+        "suggestion": suggest(rows, held_out=split.test is not None),
         "topics": rows,
         "best": best(rows),
         "flows": topic_flows(numbers, lambda K: folder.load(K, all_seeds[0])),
@@ -177,6 +192,8 @@ def topic_grid(
 
 def split_documents(corpus: Corpus, test_share: float, max_scored: int, seed: int) -> Split:
     """Hold out a share of the documents at random, and draw at most so many of them to score."""
+    if not test_share:
+        return Split(corpus, None, None)
     try:
         train, test = corpus.split(test_share, seed)
     except InputError:

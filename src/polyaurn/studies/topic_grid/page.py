@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from collections.abc import Collection
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,14 @@ from polyaurn.pages.charts import line_chart
 from polyaurn.pages.parts import charts_in_a_row, page
 from polyaurn.studies.topic_grid.flow_chart import STYLE, flow_chart, flow_tables
 from polyaurn.studies.topic_grid.setting import COMPLETION
-from polyaurn.studies.topic_grid.summary import MEASURES
-from polyaurn.studies.topic_grid.table import behind_in_brief, columns, in_brief, table
+from polyaurn.studies.topic_grid.summary import LOWER, MEASURES
+from polyaurn.studies.topic_grid.table import (
+    LITERATURE,
+    behind_in_brief,
+    columns,
+    in_brief,
+    table,
+)
 
 TITLES = {
     "held_out": "Held-out log likelihood per token",
@@ -22,6 +29,10 @@ TITLES = {
     "coherence_npmi": "Coherence of top words (NPMI)",
     "diversity": "Diversity of top words",
     "stability": "Stability between seeds",
+    "arun_2010": "Arun et al. (2010)",
+    "cao_juan_2009": "Cao et al. (2009)",
+    "mimno_2011": "Mimno et al. (2011)",
+    "griffiths_2004": "Griffiths and Steyvers (2004)",
 }
 ABOUT = {
     "held_out": "How well a model predicts the words of documents that it was not trained on{how}. "
@@ -36,6 +47,13 @@ ABOUT = {
     "stability": "Topics of two seeds are paired one to one; the mean over pairs of their "
     "Bhattacharyya coefficient, 1 where all topics come back and 0 where they share no word. "
     "Few topics come back more easily, and topics that all resemble each other do so, too.",
+    "arun_2010": "Divergence of the singular values of topics from the shares of tokens that "
+    "topics have.",
+    "cao_juan_2009": "Mean cosine between topics.",
+    "mimno_2011": "Mean over topics of the coherence of their 20 most probable words, by the "
+    "documents that have both of two words.",
+    "griffiths_2004": "log p(w | z), the probability of all words given the topics of tokens after "
+    "the last sweep; of several seeds the harmonic mean of likelihoods.",
 }
 PANELS = ("held_out", "coherence_npmi", "diversity", "stability")
 _HOW = {
@@ -59,10 +77,13 @@ _BODY = """<p class="answer"><strong>{answer}</strong></p>
 <div class="wide numbers" tabindex="0" role="region" aria-label="Table of measures">
 <table><tr><th>topics</th><th>seeds</th>{heads}</tr>{rows}</table></div>
 <p class="small">{reading}</p>
+<h2>Measures of the literature</h2>
+<div class="wide numbers" tabindex="0" role="region" aria-label="Measures of the literature">
+<table><tr><th>topics</th><th>seeds</th>{other_heads}</tr>{other_rows}</table></div>
 {charts}
 <p class="small">{drawn}</p>
 {flows}
-<h2>What each measure says, and where it is highest</h2>
+<h2>What each measure says, and where it is best</h2>
 <dl>{measures}</dl>
 <p class="small">{rule} No measure here asks what the topics are for: read the topics of the
 models that do well, with <code>polyaurn topics {folder}/models/NAME</code>, before you
@@ -83,22 +104,25 @@ def render(found: dict[str, Any], folder: str) -> str:
     several = len(seeds) > 1
     shown = columns(found)
     heads = [title for title, _ in shown.values()]
-    heads.insert(1, "below the best")
+    if "held_out" in shown:
+        heads.insert(1, "below the best")
     body = _BODY.format(
         answer=escape(found["suggestion"]["sentence"]),
         facts=_facts(found),
         heads="".join(f"<th>{title}</th>" for title in heads),
-        rows="".join(_row(row, found) for row in found["topics"]),
+        rows="".join(_row(row, found, shown) for row in found["topics"]),
+        other_heads="".join(f"<th>{title}</th>" for title, _ in LITERATURE.values()),
+        other_rows="".join(_row(row, found, LITERATURE) for row in found["topics"]),
         reading=_reading(found),
-        charts=charts_in_a_row(_chart(found, name) for name in PANELS),
+        charts=charts_in_a_row(_chart(found, name) for name in PANELS if name in shown),
         drawn=_drawn(several),
         flows=_flows(found),
         measures="".join(
             f"<dt><b>{TITLES[name]}</b></dt><dd>{_about(found, name)} {_verdict(found, name)}</dd>"
             for name in MEASURES
-            if name in shown
+            if name in shown or name in LITERATURE
         ),
-        rule="A number of topics counts as equal to the highest if its mean is lower by no more "
+        rule="A number of topics counts as equal to the best if its mean is worse by no more "
         "than the larger of the two standard deviations; with few seeds that is a rough guide."
         if several
         else "",
@@ -110,12 +134,25 @@ def render(found: dict[str, Any], folder: str) -> str:
 def _facts(found: dict[str, Any]) -> str:
     corpus, setting, seeds = (found[name] for name in ("corpus", "setting", "seeds"))
     versions = ", ".join(sorted({cell["version"] for cell in found["cells"]}))
+    priors = f"alpha {_number(setting['alpha'])}, beta {_number(setting['beta'])}"
+    every = setting.get("learn_priors_every")
+    if every:
+        priors = f"priors learned every {every:,} sweeps from {priors}"
     return (
         f"{corpus['documents']:,} documents, {corpus['words']:,} words, {corpus['tokens']:,} "
-        f"tokens. Trained on {corpus['train_documents']:,} documents, scored on the other "
-        f"{corpus['test_documents']:,}, the same for all models; {setting['sweeps']:,} sweeps, "
-        f"sampler {escape(setting['sampler'])}, alpha {setting['alpha']:g}, beta "
-        f"{_number(setting['beta'])}, seeds {', '.join(map(str, seeds))}; polyaurn {versions}."
+        f"tokens. {_trained(corpus)}; {setting['sweeps']:,} sweeps, "
+        f"sampler {escape(setting['sampler'])}, {priors}, seeds {', '.join(map(str, seeds))}; "
+        f"polyaurn {versions}."
+    )
+
+
+def _trained(corpus: dict[str, int]) -> str:
+    """Say which documents models were trained and scored on."""
+    if not corpus["test_documents"]:
+        return "Trained on all of them, none held out"
+    return (
+        f"Trained on {corpus['train_documents']:,} documents, scored on the other "
+        f"{corpus['test_documents']:,}, the same for all models"
     )
 
 
@@ -131,8 +168,11 @@ def _reading(found: dict[str, Any]) -> str:
     said += (
         "Below the best: how much lower a held-out score is than the highest one, with the "
         "standard error of that difference over documents and seeds. "
-        "Bold: the highest, and all that equal it. Seconds: of a model, training and scoring. "
+        "Bold: the highest (of Arun 2010 and Cao Juan 2009 the lowest), and all that equal it. "
+        "Seconds: of a model, training and scoring. "
     )
+    if not corpus["test_documents"]:
+        return said
     if scoring["score"] == COMPLETION:
         return said + "Held-out is completion, in nats per token, on all documents held out."
     return said + (
@@ -169,8 +209,10 @@ def _about(found: dict[str, Any], name: str) -> str:
     return ABOUT[name].format(how=_HOW[found["scoring"]["score"] == COMPLETION])
 
 
-def _number(value: float | str) -> str:
-    return f"{value:g}" if isinstance(value, float) else "one for each word"
+def _number(prior: float | str) -> str:
+    if isinstance(prior, float):
+        return f"{prior:g}"
+    return prior if prior.endswith("/K") else "one for each word"
 
 
 def _monte_carlo(cells: list[dict[str, Any]]) -> str:
@@ -180,14 +222,15 @@ def _monte_carlo(cells: list[dict[str, Any]]) -> str:
     return f"its Monte Carlo error is at most {max(errors):.4f} for a model."
 
 
-def _row(row: dict[str, Any], found: dict[str, Any]) -> str:
+def _row(row: dict[str, Any], found: dict[str, Any], shown: Collection[str]) -> str:
     cells = []
-    for name in columns(found):
+    for name in shown:
         high = found["best"].get(name)
         among = high is not None and row["topics"] in (high["topics"], *(high["equal"] or ()))
         looks = ' class="best"' if among else ""
         cells.append(f"<td{looks}>{in_brief(row, name)}</td>")
-    cells.insert(1, f"<td>{behind_in_brief(row)}</td>")
+    if "held_out" in shown:
+        cells.insert(1, f"<td>{behind_in_brief(row)}</td>")
     number = f"{row['topics']:,}"
     if row["topics"] == found["suggestion"]["topics"]:
         end = "best so far" if found["suggestion"]["still_rises"] else "suggested"
@@ -229,7 +272,7 @@ def _error(row: dict[str, Any], name: str) -> float | None:
 
 
 def _verdict(found: dict[str, Any], name: str) -> str:
-    """Say in a sentence where a measure is highest."""
+    """Say in a sentence where a measure is best."""
     best, tried = found["best"][name], [row["topics"] for row in found["topics"]]
     if best is None:
         return "Not measured" + (": it takes two seeds." if name == "stability" else ".")
@@ -237,7 +280,8 @@ def _verdict(found: dict[str, Any], name: str) -> str:
     if len(tried) == 1:
         return ""
     edges = {tried[0]: ", the smallest number tried", tried[-1]: ", the largest number tried"}
-    said = f"Highest with {top:,} topics{edges.get(top, '')}"
+    extreme = "Lowest (best)" if name in LOWER else "Highest"
+    said = f"{extreme} with {top:,} topics{edges.get(top, '')}"
     if equal is None:
         why = "two seeds are one pair" if name == "stability" else "there is one seed"
         return f"{said}; {why}, so that differences cannot be compared with random variation."

@@ -68,12 +68,12 @@ def _seed_variance(scores: Mapping[int, Any], total: int) -> float:
     return float(np.mean(each)) / n_seeds
 
 
-def suggest(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def suggest(rows: Sequence[dict[str, Any]], *, held_out: bool = True) -> dict[str, Any]:
     """Return the number of topics that is suggested, and the sentence that says why.
 
     It is the smallest number whose held-out score is below the best by no more than one standard
     error. Where that is the largest or the smallest one tried, the sentence says so: the answer may
-    be outside.
+    be outside. Without any document `held_out` nothing is suggested.
 
     Returns
     -------
@@ -85,6 +85,11 @@ def suggest(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     tried = [row["topics"] for row in rows]
     measured = [row for row in rows if row["behind_best"] is not None]
     nothing = {"topics": None, "best": None, "still_rises": False, "still_falls": False}
+    if not held_out:
+        return nothing | {
+            "sentence": "No suggestion: no document is held out; read the measures and the topics, "
+            "or hold out a share of the documents."
+        }
     if len(measured) < len(rows):
         return nothing | {
             "sentence": "No suggestion: the held-out documents have too few tokens to be scored; "

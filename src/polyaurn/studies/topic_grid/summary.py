@@ -5,7 +5,13 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
 
-MEASURES = ("held_out", "completion", "coherence_npmi", "diversity", "stability")
+from polyaurn.evaluate.number_of_topics import harmonic_mean
+
+LITERATURE = ("arun_2010", "cao_juan_2009", "mimno_2011", "griffiths_2004")
+MEASURES = ("held_out", "completion", "coherence_npmi", "diversity", "stability", *LITERATURE)
+OF_PAIRS = "stability"  # of two seeds
+LOWER = ("arun_2010", "cao_juan_2009")  # is better
+LIKELIHOOD = "griffiths_2004"
 
 
 def summarise(
@@ -22,8 +28,11 @@ def summarise(
     for K in sorted({cell["topics"] for cell in cells}):
         mine = [cell for cell in cells if cell["topics"] == K]
         row: dict[str, Any] = {"topics": K, "seeds": len(mine)}
-        for name in (*MEASURES[:-1], "train_seconds", "seconds"):
-            row[name] = _mean_and_spread([c[name] for c in mine if c[name] is not None])
+        for name in (*MEASURES, "train_seconds", "seconds"):
+            if name != OF_PAIRS:
+                row[name] = _mean_and_spread([c[name] for c in mine if c[name] is not None])
+        if row[LIKELIHOOD] is not None:
+            row[LIKELIHOOD]["mean"] = harmonic_mean([c[LIKELIHOOD] for c in mine])
         if row["coherence_npmi"] is not None:
             row["coherence_npmi"]["error"] = _error(row["coherence_npmi"], mine)
         row["matches"] = matches(K, [c["seed"] for c in mine])
@@ -50,9 +59,10 @@ def _error(coherence: dict[str, Any], cells: list[dict[str, Any]]) -> float | No
 
 
 def best(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return which number of topics has the highest mean of each measure, and which equal it.
+    """Return which number of topics has the best mean of each measure, and which equal it.
 
-    "equal" lists the numbers whose mean is lower by no more than the larger spread of the two, or
+    The best is the highest, but for those of `LOWER`.
+    "equal" lists the numbers whose mean is worse by no more than the larger spread of the two, or
     is None where there are no spreads. A measure without values has None.
     """
     found: dict[str, Any] = {}
@@ -61,14 +71,15 @@ def best(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         if not there:
             found[name] = None
             continue
-        top = max(there, key=lambda K: there[K]["mean"])
+        sign = -1 if name in LOWER else 1
+        top = max(there, key=lambda K: sign * there[K]["mean"])
         spreads = {K: value["spread"] for K, value in there.items()}
         equal = None
         if None not in spreads.values():
             equal = [
                 K
                 for K, value in there.items()
-                if there[top]["mean"] - value["mean"] <= max(spreads[K], spreads[top])
+                if abs(there[top]["mean"] - value["mean"]) <= max(spreads[K], spreads[top])
             ]
             equal.remove(top)
         found[name] = {"topics": top, "equal": equal}

@@ -4,6 +4,12 @@ from typing import Any
 
 from polyaurn.studies.topic_grid.setting import COMPLETION
 
+LITERATURE = {
+    "arun_2010": ("Arun 2010", 3),
+    "cao_juan_2009": ("Cao Juan 2009", 4),
+    "mimno_2011": ("Mimno 2011", 2),
+    "griffiths_2004": ("Griffiths 2004", 0),
+}
 _COLUMNS = {
     "held_out": ("held-out", 4),
     "completion": ("completion", 4),
@@ -17,15 +23,18 @@ _COLUMNS = {
 def columns(found: dict[str, Any]) -> dict[str, tuple[str, int]]:
     """Return the measures that are shown, with the title and decimals of each.
 
-    Completion is not shown twice where it is the held-out score.
+    Completion is not shown twice where it is the held-out score, and neither of them where no
+    document is held out.
     """
-    twice = {"completion"} if found["scoring"]["score"] == COMPLETION else set()
-    return {name: column for name, column in _COLUMNS.items() if name not in twice}
+    left_out = {"completion"} if found["scoring"]["score"] == COMPLETION else set()
+    if not found["corpus"]["test_documents"]:
+        left_out |= {"held_out", "completion"}
+    return {name: column for name, column in _COLUMNS.items() if name not in left_out}
 
 
 def in_brief(row: dict[str, Any], name: str, *, between: str = " &plusmn; ") -> str:
     """Return the mean and the spread of a measure as they are shown; a dash where there is none."""
-    value, decimals = row[name], _COLUMNS[name][1]
+    value, decimals = row[name], (_COLUMNS | LITERATURE)[name][1]
     if value is None:
         return "–"
     text = f"{value['mean']:,.{decimals}f}"
@@ -49,7 +58,7 @@ def table(found: dict[str, Any]) -> list[list[Any]]:
     The suggestion is in the row of the number that it suggests, or of the best where it suggests
     none.
     """
-    names = [*_COLUMNS, "train_seconds"]
+    names = [*_COLUMNS, "train_seconds", *LITERATURE]
     rows: list[list[Any]] = [
         [
             "topics", "seeds", *(name + end for name in names for end in ("", "_spread")),
