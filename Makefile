@@ -10,18 +10,30 @@ BIN := $(VENV)/bin
 QUICK := $(addprefix tests/,base corpus chain backends model training evaluate exchange estimator \
 	pages plots survival/test_same_bytes.py)
 
-.PHONY: demo test quick lint docs fast benchmark clean
+.PHONY: demo test test-gpu simulator unjitted quick lint docs fast benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/polyaurn demo
 
 # Coverage cannot see into compiled code: the tests marked plain run once more un-jitted for it, and
-# the GPU's kernels in a simulator.
+# the GPU's kernels in a simulator, a core each.
 test: $(VENV)/installed-dev lint docs
-	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
-	$(BIN)/python -m pytest -m "not slow" -n 2 --cov --cov-report=
-	$(BIN)/python -m coverage run --append tests/support/gpu_simulator.py
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m plain --cov --cov-append --cov-report=term --cov-fail-under=95
+	rm -f .coverage .coverage.*
+	COVERAGE_FILE=.coverage.tests $(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=
+	$(MAKE) --no-print-directory -j 2 --output-sync=target simulator unjitted
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --fail-under=95
+	@$(BIN)/python tests/support/gpu_log.py --check || echo "(A note: the tests above passed.)"
+
+# On a machine with an NVIDIA GPU, and with numba-cuda and CuPy; writes benchmarks/results/gpu-tests.txt.
+test-gpu: $(VENV)/installed-dev
+	$(BIN)/python tests/support/gpu_log.py
+
+simulator: $(VENV)/installed-dev
+	COVERAGE_FILE=.coverage.simulator $(BIN)/python -m coverage run tests/support/gpu_simulator.py
+
+unjitted: $(VENV)/installed-dev
+	COVERAGE_FILE=.coverage.unjitted NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m plain --cov --cov-report=
 
 # Under three minutes on two cores.
 quick: $(VENV)/installed-dev lint

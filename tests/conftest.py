@@ -1,5 +1,6 @@
 """What several tests share: small corpora, and the folder of large ones."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -8,9 +9,21 @@ import pytest
 
 from polyaurn import LDA, Corpus, datasets
 from polyaurn.cli import app
+from support.engines import ray_cluster
 
 SHARED = Path(__file__).resolve().parents[1] / ".." / "shared" / "corpora"
+# A shell's background jobs ignore Ctrl-C, and so would the tests of it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 TEXTS = ["cat dog cat", "dog cat bird", "planet star", "star moon planet", "moon star star"] * 8
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with slow tests, so that all workers end together; coverage would slow them further."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker("no_cover")
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +60,13 @@ def odd() -> Corpus:
 def trained(small) -> LDA:
     """Train on documents in which every word occurs; `corpus_` holds them."""
     return LDA(4, max_iter=40, verbose=False).fit(small.prune(min_count=1))
+
+
+@pytest.fixture(scope="module")
+def ray_nodes():
+    """Start a Ray cluster of three nodes; its tests share the xdist group "engines"."""
+    with ray_cluster() as cluster:
+        yield cluster
 
 
 @pytest.fixture

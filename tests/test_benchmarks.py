@@ -4,6 +4,7 @@ import gzip
 import importlib.util
 import json
 import math
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import polyaurn
 from polyaurn import LDA
 from polyaurn.base.errors import InputError
 
@@ -34,6 +36,13 @@ def test_throughput_runs():
               "--rounds", "1", *engines)  # fmt: skip
     assert out.count("M tokens/s") == 2
     assert "of it" in out
+
+
+def test_single_cell_runs():
+    out = run("single_cell.py", "--cells", "40", "--regions", "300", "--length", "60", "--topics",
+              "5", "--burn-in", "2", "--timed", "1", "--rounds", "1", "--engines", "auto",
+              "polya-urn", "polya-urn-rows", "tomotopy", "lda", "--device", "cpu")  # fmt: skip
+    assert out.count("ns of CPU per token") == 5
 
 
 def test_agreement_runs():
@@ -67,10 +76,46 @@ def test_forecast_runs():
     assert "of 1 forecasts within 0.25% of the log posterior" in out
 
 
+def test_topic_grid_runs():
+    out = run("topic_grid.py", "--corpora", "1", "--documents", "40", "--words", "40", "--planted",
+              "2", "--topics", "2", "4", "--seeds", "1", "--sweeps", "4", "6")  # fmt: skip
+    assert out.count("topics are suggested; held-out scores") == 2
+    out = run("topic_grid.py", "--named", "tiny", "--topics", "2", "4", "--seeds", "1", "--sweeps",
+              "4")  # fmt: skip
+    assert "corpus tiny, 4 sweeps: " in out
+
+
 def test_warm_starts_runs():
     out = run("warm_starts.py", "--corpus", "tiny", "--topics", "4", "--no-save", "--threads", "1",
-              "--starts", "grow:6", "auto:6")  # fmt: skip
-    assert [line.split()[0] for line in out.splitlines()] == ["grow", "auto"]
+              "--starts", "grow:6", "collapsed:6")  # fmt: skip
+    assert [line.split()[0] for line in out.splitlines()] == ["grow", "collapsed"]
+
+
+def test_urn_priors_runs():
+    out = run("urn_priors.py", "--cells", "tiny:4:16", "--seeds", "1", "--no-save", saves=False)
+    chains = [line.split("seed 1 ")[1].split("  ")[0] for line in out.splitlines()]
+    assert len(set(chains)) == len(chains) == 7
+    assert out.count("score -") == 7
+
+
+def test_defaults_run():
+    out = run("defaults.py", "--corpus", "tiny", "--topics", "4", "--no-save", "--threads", "1",
+              "--sweeps", "20", "10", "--every", "5")  # fmt: skip
+    names = [line.split(" (")[0] for line in out.splitlines()]
+    assert names == ["version 0.1", "fixed priors", "learned priors"]
+
+
+def test_stale_counts_runs():
+    out = run("stale_counts.py", "--corpus", "tiny", "--topics", "4", "--sweeps", "4",
+              "--seeds", "1", "--no-save")  # fmt: skip
+    assert out.count("collapsed, 1 threads") == 3
+    assert out.count("held-out -") == 9
+
+
+def test_phi_draws_runs():
+    out = run("phi_draws.py", "--corpora", "tiny", "--topics", "4", "--samplers", "polya-urn",
+              "--draws", "1", "2", "--sweeps", "6", "--threads", "1")  # fmt: skip
+    assert out.count("draws per sweep (1 by 'auto')") == 2
 
 
 def test_sparse_dirichlet_runs():
@@ -104,7 +149,14 @@ def test_memory_runs():
     out = run("memory.py", "--documents", "300", "--words", "70", "--length", "20", "--topics", "4",
               "--sweeps", "3")  # fmt: skip
     assert (out.count(", anneal"), out.count(", full")) == (2, 1)
-    assert "bytes a token" in out
+    assert "bytes per token" in out
+
+
+def test_cluster_runs():
+    out = run("cluster.py", "--corpus", "generated:600:200:60", "--topics", "4", "--sweeps", "3",
+              "--rounds", "1")  # fmt: skip
+    assert "of the threads' time per sweep" in out
+    assert "MB of them Phi" in out
 
 
 def test_checkpoints_runs():
@@ -235,6 +287,23 @@ def test_corpora_are_read_with_and_without_their_words(monkeypatch, tmp_path):
     assert (corpus.to_matrix().toarray().tolist(), corpus.vocab[2]) == (counts, "c")
 
 
+def test_results_say_which_code_made_them(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    common = importlib.import_module("common")
+    monkeypatch.setattr(common, "HERE", tmp_path)
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", tmp_path)
+    assert common.machine()["commit"] is None, "not in a repository"
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "one"], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    path = common.write_result("any", {}, tmp_path / "any.json")
+    machine = json.loads(path.read_text())["machine"]
+    assert machine["versions"]["polyaurn"] == polyaurn.__version__
+    assert machine["commit"] == head.stdout.strip()
+    monkeypatch.setenv("PATH", "")
+    assert common.machine()["commit"] is None, "no git"
+
+
 @pytest.fixture
 def race_modules(monkeypatch):
     monkeypatch.syspath_prepend(BENCHMARKS)
@@ -281,10 +350,98 @@ def test_race_interpolates_in_log_time(race_modules):
 
 def test_text_defaults_run():
     out = run("text_defaults.py", "--corpora", "tiny", "--topics", "3", "--sweeps", "3", "--seeds",
-              "1", "--options", "old defaults", "defaults")  # fmt: skip
+              "1", "--options", "defaults", "former")  # fmt: skip
     assert out.count("NPMI") == 2
+
+
+def test_report_page_runs():
+    found = shutil.which("chromedriver") and importlib.util.find_spec("selenium")
+    out = run("report_page.py", "--corpus", "tiny", "--documents", "60", "--topics", "3",
+              "--sweeps", "3", "--openings", "1" if found else "0")  # fmt: skip
+    assert "60 documents" in out
 
 
 def test_phrases_run():
     out = run("phrases.py", "--corpora", "tiny", "--best", "5")
     assert out.count("confirmed") == 2
+
+
+def test_updates_run():
+    pytest.importorskip("gensim", reason="gensim is not installed")
+    out = run("updates.py", "--corpus", "tiny", "--topics", "3", "--batches", "3", "--sweeps", "4",
+              "--update-sweeps", "2", "--together-sweeps", "2", "--retrainings", "1", "--betas",
+              "0.01", "0.5", "--seeds", "0", "1")  # fmt: skip
+    assert out.count("after passes") == 8
+    assert out.count("at once, 4 sweeps: -") == 1
+    assert out.count("best beta") == 2
+
+
+def test_over_time_runs():
+    out = run("over_time.py", "--large", "tiny", "--tokens", "3000", "--topics", "3", "--slices",
+              "2", "--sweeps", "4", "--small", "drifting", "--documents", "40", "--small-topics",
+              "2", "--small-slices", "2", "--em", "1",
+              "--engines", "polyaurn", "polyaurn both ways")  # fmt: skip
+    assert out.count("tokens in 2 slices") == 2
+    assert out.count("(truth -") == 2
+
+
+def test_clusters_run():
+    out = run("clusters.py", "--texts", "200", "--words", "60", "--clusters", "4", "--sweeps", "4",
+              "--most", "60", "--most-clusters", "5", "--seeds", "1", "--engines",
+              "polyaurn:4", "polyaurn learned:10")  # fmt: skip
+    assert "200 texts" in out
+    assert out.count("adjusted Rand index") == 3
+
+
+def test_cluster_priors_run():
+    out = run("cluster_priors.py", "--shapes", "300:6:200", "subjects", "--priors", "default",
+              "as a number", "0.1", "learned", "--times", "2", "--sweeps", "8", "--most", "60",
+              "--subject-sweeps", "8", "--subject-clusters", "5",
+              "--subject-seeds", "1")  # fmt: skip
+    assert out.count("adjusted Rand index") == 8
+
+
+def test_cluster_variants_run():
+    out = run("cluster_variants.py", "--texts", "300", "--words", "60", "--clusters", "4",
+              "--most-clusters", "8", "--sweeps", "3")  # fmt: skip
+    assert out.count("of CPU, log posterior -") == 3
+
+
+def test_cluster_traffic_runs():
+    out = run("cluster_traffic.py", "--measure", "--corpus", "generated:1500:300:60", "--topics",
+              "100", "--sweeps", "4", "--timed", "2", "--warm-start", "random")  # fmt: skip
+    assert "K = 100: Rule(" in out
+    ratio = float(out.split()[-4])
+    assert out.endswith(f"{ratio:.3f} of the formula\n")
+    assert 0.8 < ratio < 1.2
+
+
+def test_the_page_has_the_table_of_cluster_traffic():
+    page = (BENCHMARKS.parent / "docs" / "cluster.md").read_text(encoding="utf-8")
+    table = run("cluster_traffic.py", saves=False)
+    assert table.count("|\n") == 2 + 30
+    assert table in page
+
+
+def test_hdp_runs():
+    out = run("hdp.py", *TINY, "--topics", "20", "--seconds", "0.2", "--share", "1", "--every", "1",
+              "--sweeps", "4", "--seeds", "1", "--chains", "reference", "default")  # fmt: skip
+    assert out.count("topics") == 2
+
+
+def test_hdp_planted_runs():
+    out = run("hdp_planted.py", "--documents", "60", "--words", "100", "--planted", "5",
+              "--length", "30", "--topics", "9", "--sweeps", "4", "--every", "2",
+              "--chains", "lda", "hdp", "hdp, 500 start topics")  # fmt: skip
+    assert out.count(" of 5 found, ") == 3 * 2
+
+
+def test_hdp_race_runs():
+    out = run("hdp_race.py", "--corpora", "tiny", "--seconds", "0.05", "--engines", "ours")
+    assert "score -" in out
+
+
+def test_hdp_sweeps_run():
+    out = run("hdp_sweeps.py", *TINY, "--topics", "20", "--sweeps", "4", "--timed", "1",
+              "--rounds", "1")  # fmt: skip
+    assert out.count("ratio") == 2

@@ -54,7 +54,7 @@ def test_the_contract_holds(said):
     assert set(said["ended"].values()) == {"passed"}
     assert {name.partition("[")[0] for name in said["ended"]} == {
         "test_any_number_of_threads_gives_the_same_bytes",
-        "test_going_on_from_a_state_gives_the_same_bytes",
+        "test_continuing_from_a_state_gives_the_same_bytes",
         "test_a_state_is_left_as_it_is",
         "test_vector_priors_are_taken_by_all",
     }

@@ -16,6 +16,7 @@ import pytest
 
 from polyaurn.exchange.chat import ChatServer
 from polyaurn.pages.report.serve import Server
+from support.cells import write_h5ad
 
 ROOT = Path(__file__).resolve().parents[1]
 NOT_RUN = {
@@ -26,14 +27,19 @@ NOT_RUN = {
     r"polyaurn --(install|show)-completion": "changes the user's shell, or asks which one it is",
     r"polyaurn reproduce ": "takes minutes; tests/studies/test_reproduce.py runs it small",
     r"polyaurn theory ": "takes minutes; tests/studies/test_theory.py runs it with small sizes",
+    r"polyaurn train .*--cluster ray": "needs Ray or its cluster; tests/engines/ trains with it",
+    r"ray ": "starts machines",
     r"polyaurn compare .*\bplain-gibbs\b": "a sampler that the reader writes",
 }
 TINY = {  # options that win over those of the line, being the last
     "train": "--topics 3 --sweeps 4 --threads 1 --device cpu",
-    "choose-topics": "--topics 2,3 --seeds 1 --sweeps 4 --particles 2 --threads 1 --device cpu",
+    "choose-topics": "--topics 2,3 --seeds 1 --sweeps 12 --particles 2 --threads 1 --device cpu",
     "compare": "--topics 3 --seconds 0.05 --threads 1",
     "evaluate": "--particles 2 --threads 1",
     "infer": "--threads 1",
+    "diff": "--threads 1",
+    "drift": "--threads 1 --unknown-threshold 1 --topics-threshold 1 --threshold 9",
+    "update": "--sweeps 4 --threads 1",
 }
 TEXTS = [
     "the orbit of the moon and the planet, seen by nasa",
@@ -75,11 +81,13 @@ def reason_not_to_run(line):
 def stand_ins(tmp_path_factory):
     """Return a folder with a small file for every input that lines name, and a trained model."""
     folder = tmp_path_factory.mktemp("inputs")
-    for name in ("reviews.csv", "held-out.csv", "new.csv"):
+    for name in ("reviews.csv", "held-out.csv", "new.csv", "2025.csv"):
         with (folder / name).open("w", newline="") as file:
             rows = ((f"r{i}", f"2024-0{1 + i % 9}-01", text) for i, text in enumerate(TEXTS))
             csv.writer(file).writerows([("id", "date", "review"), *rows])
     (folder / "texts.txt").write_text("\n".join(TEXTS) + "\n")
+    rows = (f"r{i}\tnews\t{text}\n" for i, text in enumerate(TEXTS))
+    (folder / "docs.txt").write_text("".join(rows))
     for name in ("kos", "pubmed"):
         (folder / f"vocab.{name}.txt").write_text("moon\norbit\ngoal\ncup\n")
         counts = [f"{d} {1 + (d + w) % 4} 3" for d in range(1, 41) for w in range(2)]
@@ -88,6 +96,16 @@ def stand_ins(tmp_path_factory):
     (folder / "run.toml").write_text(
         'corpus = "reviews.csv"\ntext-column = "review"\ntopics = 50\n'
     )
+    cells = folder / "filtered_peak_bc_matrix"
+    cells.mkdir()
+    entries = [
+        f"{r} {c} {1 + (r + c) % 3}" for r in range(1, 25) for c in range(1, 41) if (r * c) % 5
+    ]
+    head = f"%%MatrixMarket matrix coordinate integer general\n24 40 {len(entries)}"
+    (cells / "matrix.mtx").write_text("\n".join([head, *entries]) + "\n")
+    (cells / "barcodes.tsv").write_text("".join(f"cell{c}\n" for c in range(40)))
+    (cells / "peaks.bed").write_text("".join(f"chr1\t{9 * r}\t{9 * r + 5}\n" for r in range(24)))
+    write_h5ad(folder / "cells.h5ad")
     (folder / "vocab.txt").write_text("moon\ngoal\n")
     (folder / "final.beta").write_text("-0.105360516 -2.302585093\n-2.302585093 -0.105360516\n")
     (folder / "final.other").write_text("num_topics 2\nnum_terms 2\nalpha 0.5\n")
@@ -113,6 +131,8 @@ def provide(here, run, lines):
     train = "train reviews.csv --text-column review --min-count 2 --topics 3 --sweeps 4 -q --out"
     if "--out model" not in named or "topic-state.gz" in named:
         assert run(*train.split(), "model")[0] == 0
+    if re.search(r"\bnewer\b", named):
+        assert run(*train.split(), "newer", "--seed", 1)[0] == 0
     if "topic-state.gz" in named:
         export = "export model --to mallet --corpus reviews.csv -q --out topic-state.gz"
         assert run(*export.split())[0] == 0
@@ -134,7 +154,8 @@ def test_the_lines_of_a_block_run_in_order(block, run, here):
         if arguments[:1] == ["..."]:  # the options of the line before
             arguments = before + arguments[1:]
         before = arguments
-        code, _, error = run(command, *arguments, *TINY.get(command, "").split())
+        tiny = TINY.get(command, "") + " --workers 1" * ("--cluster" in arguments)
+        code, _, error = run(command, *arguments, *tiny.split())
         assert code == 0, f"{line}\n{error}"
 
 

@@ -337,3 +337,13 @@ def test_compiling_is_announced_once(tmp_path):
 
     warm_up(slow, lambda: said.append("compiling"))
     assert said == ["compiling"]
+
+
+def test_the_number_of_topics_is_said_where_it_was_not_chosen(run, tmp_path):
+    (tmp_path / "t.txt").write_text("cat dog cat\nmoon star\n" * 10)
+    said = "100 topics, the default; --topics chooses"
+    assert said in run("train", "t.txt", "--sweeps", 2, "--out", "a")[2]
+    assert said not in run("train", "t.txt", "--sweeps", 2, "-k", 100, "--out", "b")[2]
+    again = run("train", "--config", tmp_path / "a" / "config.toml", "--out", "c")
+    assert again[0] == 0
+    assert said not in again[2]

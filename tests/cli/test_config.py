@@ -1,5 +1,6 @@
 """Runs as files: --config, and the config.toml that every run leaves in its model's folder."""
 
+import json
 import tomllib
 
 import pytest
@@ -35,7 +36,7 @@ def test_the_file_in_the_folder_repeats_the_run(run, texts, tmp_path, options, m
     assert (tmp_path / "a" / CONFIG).read_bytes() == (elsewhere / "b" / CONFIG).read_bytes()
 
 
-def test_the_file_tells_all_that_was_resolved(run, texts, tmp_path):
+def test_the_file_has_all_that_was_resolved(run, texts, tmp_path):
     run("train", "texts.txt", "-k", 2, "--sweeps", 4, "--trace", "t", "--out", "m", "-q", "-t", 1)
     found = tomllib.loads((tmp_path / "m" / CONFIG).read_text())
     assert found["corpus"] == str(tmp_path / "texts.txt")
@@ -45,6 +46,18 @@ def test_the_file_tells_all_that_was_resolved(run, texts, tmp_path):
     assert not {"out", "trace", "quiet", "force", "resume", "config", "json"} & set(found)
     run("train", "texts.txt", "-k", 2, "--sweeps", 4, "--sampler", "light", "--out", "n", "-q")
     assert tomllib.loads((tmp_path / "n" / CONFIG).read_text())["threads"] >= 1
+
+
+def test_an_alpha_divided_by_the_number_of_topics_is_kept_as_it_was_given(run, texts, tmp_path):
+    train = ("train", "texts.txt", "-k", 4, "--sweeps", 3, "--learn-priors-every", 0, "-q")
+    assert run(*train, "--alpha", "50/K", "--out", "m") == (0, "", "")
+    assert load("m").priors.alpha.tolist() == [12.5] * 4
+    assert tomllib.loads((tmp_path / "m" / CONFIG).read_text())["alpha"] == "50/K"
+    again = ("train", "--config", "m/" + CONFIG, "-k", 5, "--out", "n", "-q")
+    assert run(*again) == (0, "", "")
+    assert load("n").priors.alpha.tolist() == [10.0] * 5
+    code, _, err = run(*train, "--alpha", "50/V", "--out", "o")
+    assert (code, "'--alpha' option must be a positive number" in err) == (2, True)
 
 
 def test_the_command_line_wins_and_both_spellings_do(run, texts, tmp_path):
@@ -61,20 +74,20 @@ def test_the_command_line_wins_and_both_spellings_do(run, texts, tmp_path):
 
 
 BAD = [
-    ("topcs = 3", "Got 'topcs', which is none; the nearest is 'topics'"),
-    ("Min-Count = 3", "the nearest is 'min-count'"),
-    ("config = 'x'", "Got 'config', which is none"),
+    ("topcs = 3", "Got 'topcs' instead; the nearest option is 'topics'"),
+    ("Min-Count = 3", "the nearest option is 'min-count'"),
+    ("config = 'x'", "Got 'config' instead"),
     ("topics = 2.5", "key 'topics': expected a whole number. Got 2.5"),
     ("topics = true", "key 'topics': expected a whole number. Got True"),
     ("topics = [2]", "key 'topics': expected a whole number. Got [2]"),
     ("max-doc-fraction = 'x'", "key 'max-doc-fraction': expected a number"),
     ("transpose = 1", "key 'transpose': expected true or false. Got 1"),
     ("alpha = [0.1]", "key 'alpha': expected text"),
-    ("date = 2001-01-01", "which is none"),
+    ("date = 2001-01-01", "Got 'date' instead"),
     ("min-count = 1\nmin_count = 1", "Got 'min-count' both with '-' and with '_'"),
     ("topics", "must be TOML, lines such as: topics = 50"),
     ("topics = 0", "'--topics' option must be an integer from 1"),
-    ("[reading]\nx = 1", "Got 'reading', which is none"),
+    ("[reading]\nx = 1", "Got 'reading' instead"),
 ]
 
 
@@ -134,6 +147,27 @@ def test_the_text_column_is_remembered_where_there_is_one(run, tmp_path):
         code, _, err = run("infer", "m", name, "--out", f"{name}.npz")
         assert code == 0, err
         assert "9 documents" in err
+
+
+def test_names_are_taken_from_the_column_of_the_training_where_there_is_one(run, tmp_path):
+    rows = [f"{700 + i},red apple pear" for i in range(9)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,text", *rows]) + "\n")
+    (tmp_path / "other.csv").write_text("\n".join(["number,text", *rows]) + "\n")
+    objects = [{"id": f"j{i}", "text": "red apple"} for i in range(3)]
+    lines = [json.dumps(record) + "\n" for record in objects]
+    (tmp_path / "new.jsonl").write_text("".join(lines))
+    (tmp_path / "some.jsonl").write_text("".join(lines) + json.dumps({"text": "pear"}) + "\n")
+    train = "train t.csv --name-column id -k 2 --sweeps 4 -q --out m"
+    assert run(*train.split())[0] == 0
+    for name, first in (
+        ("t.csv", "700"), ("other.csv", "0"), ("new.jsonl", "j0"), ("some.jsonl", "0"),
+    ):  # fmt: skip
+        code, _, err = run("infer", "m", name, "--out", "o.csv", "--force")
+        assert code == 0, err
+        assert (tmp_path / "o.csv").read_text().splitlines()[1].split(",")[0] == first
+    code, _, err = run("infer", "m", "t.csv", "--name-column", "text", "--out", "o.csv", "--force")
+    assert code == 0, err
+    assert (tmp_path / "o.csv").read_text().splitlines()[1].startswith("red apple pear,")
 
 
 def test_a_list_of_stop_words_that_is_gone_does_no_harm(run, texts, tmp_path):

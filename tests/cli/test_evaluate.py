@@ -49,7 +49,7 @@ def test_infer_writes_mixtures_of_every_kind(run, model, tmp_path):
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-def test_infer_refuses_before_long_work(run, model, tmp_path):
+def test_infer_reports_errors_before_long_work(run, model, tmp_path):
     (tmp_path / "there.csv").write_text("mine")
     for out, message in (
         ("mixtures.txt", "must end in .csv, .parquet or .npz"),
@@ -85,7 +85,7 @@ def test_text_is_cut_as_the_model_was(run, model, tmp_path):
     assert f"{len(load(tmp_path / 'bigrams').vocab)} words" in err
 
 
-def test_evaluate_tells_how_good_a_model_is(run, model, tmp_path):
+def test_evaluate_shows_how_good_a_model_is(run, model, tmp_path):
     code, out, _ = run("evaluate", model, tmp_path / "texts.txt", "--json", "--particles", 5)
     assert code == 0
     found = json.loads(out)
@@ -110,7 +110,7 @@ def test_evaluate_tells_how_good_a_model_is(run, model, tmp_path):
     assert "'--particles' option must be a whole number" in err
 
 
-def test_a_device_that_is_none(run, model, tmp_path):
+def test_an_unknown_device(run, model, tmp_path):
     for command in (("infer", "--out", "d.csv"), ("evaluate",)):
         name, *more = command
         code, _, err = run(name, model, tmp_path / "new.txt", *more, "--device", "tpu")

@@ -37,7 +37,7 @@ def test_labels_by_hand(run, model):
     code, out, _ = run("label", "m", "1=Space", "2= House  prices ")
     assert code == 0
     assert labels(model) == [None, "Space", "House prices"]
-    assert [line.split("\t")[1] for line in out.splitlines()] == ["", "Space", "House prices"]
+    assert [line.split("\t")[1] for line in out.splitlines()] == ["Space", "House prices"]
     assert others(model) == before
     _, out, _ = run("topics", "m")
     assert [line.split("\t")[1] for line in out.splitlines()] == ["", "Space", "House prices"]
@@ -60,6 +60,15 @@ def test_labels_are_listed(run, model):
     assert [topic["label"] for topic in json.loads(out)] == [None, "Space", None]
 
 
+def test_only_topics_that_changed_are_listed_unless_all_are_asked_for(run, model):
+    _, out, _ = run("label", "m", "1=Space", "2=Music")
+    assert [line.split("\t")[:2] for line in out.splitlines()] == [["1", "Space"], ["2", "Music"]]
+    _, out, _ = run("label", "m", "--remove", 1)
+    assert [line.split("\t")[:2] for line in out.splitlines()] == [["1", ""]]
+    _, out, _ = run("label", "m", "0=Pets", "--all")
+    assert [line.split("\t")[1] for line in out.splitlines()] == ["Pets", "", "Music"]
+
+
 def test_labels_from_a_file(run, model, tmp_path):
     file = tmp_path / "labels.csv"
     file.write_text('\ufefflabel,note,Topic\r\n"Space, mostly",x,1\r\n\r\nPets,,0\r\n', "utf-8")
@@ -72,12 +81,16 @@ def test_labels_from_a_file(run, model, tmp_path):
     [
         ("", "must have the columns topic and label in its first line. Got ''"),
         ("0,Pets\n", "must have the columns topic and label in its first line. Got '0,pets'"),
-        ("topic,label\nx,Pets\n", "row 2: expected a topic's number. Got 'x' instead."),
+        (
+            "topic,label\nx,Pets\n",
+            "'labels.csv', line 2: expected a topic's number. Got 'x'",
+        ),
         ("topic,label\n0\n", "a string that is not empty. Got '' for topic 0"),
-        ("topic,label\n0,a\n0,b\n", "must name each topic once. Got topic 0 twice"),
-        ("topic,label\n0,a\n1,A\n", "a label of its own. Got 'A' for topics 0 and 1"),
+        ("topic,label\n0,a\n0,b\n", "line 3: expected each topic once. Got topic 0, which line 2"),
+        ("topic,label\n0,a\n\n1,A\n", "line 4: expected a label of its own for each topic. Got"),
+        ('topic,label\n0,"a\nb"\n9,a\n', "'labels.csv', line 4: The"),
         ("topic,label\n9,a\n", "a topic's number, from 0 to 2. Got 9"),
-        ('topic,label\n0,"a\n', "must be CSV. It is not"),
+        ('topic,label\n0,"a\n', "The file 'labels.csv', line 2: expected CSV."),
     ],
 )
 def test_files_that_are_rejected(run, model, tmp_path, text, sentence):
@@ -143,7 +156,8 @@ def test_a_language_model_gives_labels(run, model, monkeypatch):
         code, out, error = by_llm(run, server, "--key-variable", "TEST_KEY")
     assert code == 0
     assert labels(model) == ["Space", "Mine", "Pets"]
-    assert f"2 requests with {sum(map(len, sent(server))):,} characters (leading words)" in error
+    assert f"2 requests with {sum(map(len, sent(server))):,} characters" in error
+    assert "(leading words and 6 excerpts of documents)" in error
     assert f"are sent to {server.url}/chat/completions, model 'tiny'" in error
     assert "2 labels written." in error
     assert "Pets" in out
@@ -164,10 +178,17 @@ def sent(server):
     return [m["content"] for question in server.asked for m in question["messages"]]
 
 
-def test_documents_are_sent_only_when_asked_for(run, model, texts, tmp_path):
+def test_excerpts_of_leading_documents_are_sent(run, model, texts, tmp_path):
     lines = texts.read_text().splitlines()
     with chat_server("A", "B", "C") as server:
-        assert by_llm(run, server, "-q")[0] == 0
+        code, _, error = by_llm(run, server)
+        assert code == 0
+        assert all(text.count("\n- ") == 3 for text in server.questions)
+        size = sum(map(len, sent(server)))
+        said = f"{size:,} characters (leading words and 9 excerpts of documents)"
+        assert said in error
+    with chat_server("A", "B", "C") as server:
+        assert by_llm(run, server, "--replace", "--documents", 0)[0] == 0
         assert not any(line in text for text in server.questions for line in lines)
     with chat_server("A", "B", "C") as server:
         _, _, error = by_llm(run, server, "--replace", "--documents", 2)
@@ -182,6 +203,23 @@ def test_documents_are_sent_only_when_asked_for(run, model, texts, tmp_path):
         assert server.asked == []
         code, _, _ = by_llm(run, server, "--replace", "--documents", 2, "--corpus", "moved.txt")
         assert code == 0
+
+
+def test_only_words_are_sent_with_a_note_where_texts_are_not_found(run, model, texts):
+    texts.write_text("another text\n")
+    with chat_server("A", "B", "C") as server:
+        code, _, error = by_llm(run, server)
+    assert code == 0
+    assert "Note: Only words are sent, without excerpts of documents. The corpus" in error
+    assert "(leading words)" in error
+    assert not any("Excerpts" in text for text in server.questions)
+    texts.unlink()
+    with chat_server("A", "B", "C") as server:
+        code, _, error = by_llm(run, server, "--replace")
+    assert code == 0
+    assert "is no longer there. Name its new place with --corpus." in error
+    with chat_server("A", "B", "C") as server:
+        assert by_llm(run, server, "--replace", "-q") == (0, "", "")
 
 
 def test_a_failure_keeps_the_labels_before(run, model):
@@ -246,7 +284,7 @@ def test_a_terminal_is_asked_before_anything_is_sent(
     assert labels(model) == (["A", "B", "C"] if count else None)
 
 
-def test_a_model_that_was_replaced_meanwhile_is_left_alone(run, model):
+def test_a_model_that_was_replaced_meanwhile_is_not_touched(run, model):
     def replace(question):
         assert run(*TRAIN.split(), "--force", "--seed", 5)[0] == 0
         return says("Space")

@@ -33,9 +33,12 @@ def test_every_command_gives_one_json_document(run, texts, model, small, monkeyp
     monkeypatch.setattr("polyaurn.studies.paper.theory.urn.WEIGHTS", (2, 4, 8, 16))
     calls = {
         "train": (texts, "-k", 2, "--sweeps", 5, "--out", "new"),
+        "update": ("m", texts, "--out", "updated", "--sweeps", 3),
         "topics": ("m",),
         "label": ("m", "0=First"),
         "documents": ("m", "--topic", 0),
+        "diff": ("m", "m"),
+        "drift": ("m", texts),
         "info": (texts,),
         "import": (texts, "--out", "t.urn"),
         "infer": ("m", texts, "--out", "o.csv"),
@@ -50,7 +53,7 @@ def test_every_command_gives_one_json_document(run, texts, model, small, monkeyp
         "demo": ("-k", 3, "--sweeps", 3),
         "theory": ("urn",),
     }
-    assert set(calls) == set(COMMANDS) - {"serve"}  # which goes on until it is stopped
+    assert set(calls) == set(COMMANDS) - {"serve"}  # which runs until it is stopped
     assert run("export", "m", "--to", "mallet", "--corpus", texts, "--out", "s.gz", "-q")[0] == 0
     found = {}
     for name, arguments in calls.items():
@@ -95,10 +98,10 @@ def test_the_page_has_every_command():
     assert all(f"`polyaurn {name} " in rows[name] for name in COMMANDS)
 
 
-def test_help_tells_exit_codes(run):
+def test_help_lists_exit_codes(run):
     code, out, _ = run("--help")
     assert code == 0
-    assert "Exit codes: 0 done; 2 bad input" in " ".join(out.split())
+    assert "Exit codes: 0 done; 1 drift found; 2 bad input" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
@@ -149,7 +152,7 @@ EARLY = [
 
 
 @pytest.mark.parametrize(("command", "options", "says"), EARLY)
-def test_options_are_refused_before_the_corpus_is_read(
+def test_options_are_rejected_before_the_corpus_is_read(
     run, tmp_path, monkeypatch, command, options, says
 ):  # fmt: skip
     def read(*arguments):
@@ -166,7 +169,7 @@ def test_options_are_refused_before_the_corpus_is_read(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["t.txt", "three.txt"]
 
 
-def test_new_documents_are_refused_with_bad_chance(run, texts, model):
+def test_bad_seeds_and_threads_for_new_documents_are_rejected(run, texts, model):
     for command in (("infer", "m", "nowhere", "--out", "o.csv"), ("evaluate", "m", "nowhere")):
         for option, value in (("--seed", -1), ("--threads", 0)):
             code, _, err = run(*command, option, value)

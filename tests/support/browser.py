@@ -8,7 +8,7 @@ DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
 def open_at(browser, address, size, **media):
-    """Open an address afresh at a window size; `media` are what the system prefers."""
+    """Open an address at a window size, without storage; `media` are what the system prefers."""
     browser.get("about:blank")
     for log in ("browser", "performance"):
         browser.get_log(log)

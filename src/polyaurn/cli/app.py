@@ -1,4 +1,4 @@
-"""The command line. Heavy imports wait inside the commands, so that help is immediate."""
+"""The command line. Heavy imports are deferred into the commands, so that help is fast."""
 
 import os
 import re
@@ -13,7 +13,9 @@ import typer
 
 from polyaurn.base.errors import CompilationWarning, InputError
 from polyaurn.cli.corpus import import_, info
+from polyaurn.cli.diff import diff
 from polyaurn.cli.documents import documents
+from polyaurn.cli.drift import drift
 from polyaurn.cli.evaluate import compare, evaluate, infer
 from polyaurn.cli.exchange import export, import_model
 from polyaurn.cli.label import label
@@ -26,6 +28,7 @@ from polyaurn.cli.theory import theory
 from polyaurn.cli.topic_grid import choose_topics, sweep
 from polyaurn.cli.topics import topics
 from polyaurn.cli.train import demo, train
+from polyaurn.cli.update import update
 from polyaurn.training.settings import OPTIONS
 
 UsageError: Any = typer.BadParameter.__bases__[0]  # of click, or of the copy typer brings
@@ -35,13 +38,20 @@ NAMES = OPTIONS | {  # what the command line calls the parameters of Python
     "timestamps": "--dates",
     "llm": "--model",
     "n_documents": "--documents",
+    "slice_iter": "--slice-sweeps",
+    "n_clusters": "--topics",
+    "cluster_prior": "--alpha",
+    "word_prior": "--beta",
+    "model_kind": "--model",
 }
+FAULT = 70  # exit code of a fault of ours: 1 is what drift says of a batch that differs
 ARGUMENTS = {"model": "MODEL", "models": "MODEL", "study": "STUDY", "labels": "LABELS"}
 
 app = typer.Typer(
     name="polyaurn",
     help="Topic models by the Pólya urn sampler: parallel, doubly sparse, reproducible.",
-    epilog="Exit codes: 0 done; 2 bad input, said in one sentence; 130 stopped (Ctrl-C, SIGTERM).",
+    epilog="Exit codes: 0 done; 1 drift found; 2 bad input, said in one sentence; 70 a fault of "
+    "polyaurn; 130 stopped (Ctrl-C, SIGTERM).",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -78,10 +88,22 @@ def stoppable(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for command in (train, topics, label, documents, info):
+for command in (train, update, topics, label, documents, info):
     app.command()(stoppable(command))
 app.command(name="import")(stoppable(import_))
-for command in (infer, evaluate, compare, choose_topics, export, import_model, plot, report, serve):
+for command in (
+    infer,
+    evaluate,
+    diff,
+    drift,
+    compare,
+    choose_topics,
+    export,
+    import_model,
+    plot,
+    report,
+    serve,
+):
     app.command()(stoppable(command))
 app.command(hidden=True)(stoppable(sweep))
 for command in (demo, theory, reproduce):
@@ -123,6 +145,9 @@ def main() -> None:
     except (Stopped, KeyboardInterrupt, typer.Abort):
         note("polyaurn: stopped; nothing was written.")
         code = INTERRUPTED
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+        code = FAULT
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -149,7 +174,7 @@ def _fail(message: str) -> NoReturn:
 
 
 def _in_options(message: str) -> str:
-    """Say '--min-count' where the message says 'min_count', as the user typed it."""
+    """Write '--min-count' where a message says 'min_count', as the user typed it."""
 
     def rename(found: re.Match[str]) -> str:
         name = found.group(1)
@@ -157,6 +182,7 @@ def _in_options(message: str) -> str:
             return f"'{ARGUMENTS[name]}' argument"
         return f"'{NAMES.get(name, '--' + name.replace('_', '-'))}' option"
 
+    message = re.sub(r"'(--[a-z-]+)' parameter", r"'\1' option", message)
     return re.sub(r"'([a-z_]+)' parameter", rename, message)
 
 

@@ -1,5 +1,6 @@
-"""Options checked before long work, and turned into parameters of Python. Heavy imports wait."""
+"""Options checked before long work, and turned into parameters of Python; imports are deferred."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,45 @@ def check_settings(options: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
 
     The device is the one that is there; a note says so where it is not as was asked for.
     """
-    from polyaurn.training.settings import Settings
+    from polyaurn.training.settings import LDA_MODEL, SETTINGS, Settings
 
     parameters = python_settings(options)
     checked = Settings(**parameters)
+    if checked.model == LDA_MODEL:
+        parameters = {n: v for n, v in parameters.items() if not SETTINGS[n].of_hdp}
     if "device" in parameters:
         parameters["device"] = choose_device(checked.device, checked.sampler, quiet=quiet)
     return parameters
 
 
+def was_worker(options: dict[str, Any]) -> bool:
+    """If this process is a worker, serve until another is done; return whether it was one.
+
+    Of MPI's ranks only the first carries out the command, so that its messages come once.
+    """
+    from polyaurn.backends.sharded.registry import ENGINES, load_engine
+
+    cluster = options["cluster"]
+    return cluster in ENGINES and load_engine(cluster, options["address"]).serve()
+
+
+def estimator_of(parameters: dict[str, Any]) -> "tuple[type[Any], dict[str, Any]]":
+    """Return the estimator of the model that parameters of a training name, and its own."""
+    from polyaurn.estimator.clusters import DocumentClusters
+    from polyaurn.estimator.hdp import HDP
+    from polyaurn.estimator.lda import LDA
+    from polyaurn.estimator.model_parts import LDAInParts
+
+    if "n_clusters" in parameters:
+        return DocumentClusters, parameters
+    if "model" not in parameters:
+        return LDAInParts if parameters.get("cluster") else LDA, parameters
+    own = {name: value for name, value in parameters.items() if name in HDP._get_param_names()}
+    return HDP, own | {"max_components": parameters["n_components"]}
+
+
 def choose_device(device: str, sampler: str = DEFAULT_SAMPLER, *, quiet: bool) -> str:
-    """Return the backend that runs; say so where it is not as was asked for."""
+    """Return the backend that runs; say so if it is not the one asked for."""
     import warnings
 
     from polyaurn.backends.registry import check_device
@@ -68,7 +97,12 @@ def check_trace(path: Path | None, corpus: Path, force: bool) -> None:
         )
 
 
+def in_words(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 def check_only_for(option: str, given: bool, formats: str, *, here: bool) -> None:
-    """Reject an option where it means nothing."""
+    """Reject an option where it has no effect."""
     if given and not here:
         raise InputError(f"The '{option}' option is for {formats}. Leave it out here.")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NOT_KEPT = ("config", "out", "trace", "resume", "force", "json", "quiet")
 WHERE: dict[str, type] = {"text_column": str, "separator": str}  # text in a table
+NAMES: dict[str, type] = {"name_column": str}
 PRUNING: dict[str, type] = {
     "min_count": int, "max_doc_fraction": float, "max_words": int, "max_features": int,
     "min_df": str, "max_df": str, "flat_words": str,
@@ -27,7 +28,7 @@ _EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", st
 
 
 def take_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Let a file's values stand where the command line says nothing."""
+    """Use a file's values where the command line gives none."""
     if path is not None and not context.resilient_parsing:
         kinds = _kinds(context)
         values = read_config(path, kinds)
@@ -45,7 +46,7 @@ Config = Annotated[
     Path | None,
     typer.Option(
         "--config",
-        help="TOML file with options of this command; what stands on the command line wins.",
+        help="TOML file with options of this command; the command line takes precedence.",
         is_eager=True,
         callback=take_config,
         show_default=False,
@@ -75,8 +76,8 @@ def read_config(path: Path, known: Iterable[str]) -> dict[str, Any]:
         if _key(name) not in names:
             nearest = get_close_matches(_key(name), sorted(names), n=1, cutoff=0.0)[0]
             raise InputError(
-                f"The file '{path}' must have keys that are options of the command. Got '{key}', "
-                f"which is none; the nearest is '{nearest}'."
+                f"The file '{path}' must have keys that are options of the command. Got '{key}' "
+                f"instead; the nearest option is '{nearest}'."
             )
         if name in found:
             raise InputError(
@@ -93,7 +94,7 @@ def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = 
     Parameters
     ----------
     context : typer.Context
-        Of the command, all options resolved.
+        The context of the command, with all options resolved.
     tokenization : Tokenization, optional
         How the text of its corpus was cut.
 
@@ -109,11 +110,13 @@ def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = 
     from polyaurn.corpus.patterns import TERMS
     from polyaurn.corpus.pruning import AUTO
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
+    from polyaurn.corpus.tokenization import TOKEN_LISTS
 
     values = {name: v for name, v in context.params.items() if name not in NOT_KEPT}
     for name in _paths(context) & {name for name, v in values.items() if v is not None}:
         values[name] = Path(values[name])
-    if (values["format"] or recognise(values["corpus"])) in TEXT_FORMATS:
+    listed = tokenization is not None and tokenization.tokenizer_name == TOKEN_LISTS
+    if not listed and (values["format"] or recognise(values["corpus"])) in TEXT_FORMATS:
         language = (tokenization and tokenization.language) or "none"
         values["language"] = language
         stop = EXTENDED if language in ("none", "en") else AUTO
@@ -135,8 +138,18 @@ def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = 
     return head + "".join(lines)
 
 
+def source_as_config(corpus: Path, reading: dict[str, Any], of: str) -> str:
+    """Return where the documents `of` something are, and how they are read, as TOML."""
+    from polyaurn.corpus.readers import MATRIX_OPTIONS
+
+    kept = ("format", "name_column", "encoding", "min_tokens", *MATRIX_OPTIONS, *WHERE)
+    values = {"corpus": corpus} | {name: reading[name] for name in kept if reading.get(name)}
+    lines = [f"{_key(name)} = {_toml(value)}\n" for name, value in values.items()]
+    return f"# Documents of {of}, of polyaurn {__version__}.\n" + "".join(lines)
+
+
 def options_in(path: Path, kinds: dict[str, type]) -> dict[str, Any]:
-    """Return options of a run from its file; nothing where it says nothing.
+    """Return options of a run from its file, those that it has.
 
     Parameters
     ----------
@@ -212,11 +225,14 @@ def _key(name: str) -> str:
 
 
 def _number_or_file(value: str | None) -> Any:
-    """Return a number as one, the name of a list of words, and of a file its absolute path."""
+    """Return a number, the name of a list of words, or the absolute path of a file."""
+    from polyaurn.chain.priors import by_topics
     from polyaurn.corpus.english import EXTENDED
     from polyaurn.corpus.languages import AUTO, is_language
 
     if value in (None, AUTO, EXTENDED, "none") or is_language(str(value)):
+        return value
+    if not isinstance(by_topics(value, 1), str):
         return value
     try:
         return float(value)

@@ -1,4 +1,4 @@
-"""Commands about corpora: info, import. Heavy imports wait inside."""
+"""Commands about corpora: info, import. Heavy imports are deferred."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,9 +7,9 @@ import typer
 
 from polyaurn.cli.options import CorpusPath, Force, Json, Quiet, reads_corpus
 from polyaurn.cli.steps import (
-    language_noted,
     note,
     note_language,
+    noting_warnings,
     print_json,
     read,
     reading_options,
@@ -69,18 +69,21 @@ def import_(
     *,
     reading: dict[str, Any],
 ) -> None:
-    """Convert a corpus into a file that train uses where it lies, however large.
+    """Convert a corpus into a file that train maps into memory, however large.
 
-    Text and UCI files are read piece by piece, so that they may be larger than memory.
+    Text, UCI, MatrixMarket and HDF5 are read piece by piece, so that they may be larger than
+    memory.
 
     Example: polyaurn import docword.pubmed.txt.gz --min-count 10 --out pubmed.urn
+
+    Example: polyaurn import matrix.mtx.gz --transpose --binarise --min-df 10 --out cells.urn
     """
     from polyaurn.corpus.conversion import check_out, import_corpus
     from polyaurn.training.progress import following
 
     check_out(out, force=force)
     reads = following(f"reading {corpus.name or corpus}", size_of(corpus), show=not quiet)
-    with reads, language_noted():
+    with noting_warnings(quiet=quiet or json), reads:
         documents = import_corpus(corpus, out, **reading_options(reading))
     if json:
         print_json(
@@ -95,4 +98,6 @@ def import_(
         note_language(documents, corpus, reading)
         if documents.word_report is not None:
             note(f"{documents.word_report}")
+        if documents.n_empty:
+            note(f"Note: {documents.note_of_empty_documents()}")
         note(f"{documents!r} written to {out}; train on it with: polyaurn train {out} --out MODEL")

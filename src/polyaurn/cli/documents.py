@@ -1,4 +1,4 @@
-"""The command that shows the documents of a topic. Heavy imports wait inside."""
+"""The command that shows the documents of a topic. Heavy imports are deferred."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

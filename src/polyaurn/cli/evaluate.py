@@ -1,11 +1,12 @@
-"""Commands that judge and use models: infer, evaluate, compare. Heavy imports wait inside."""
+"""Commands that judge and use models: infer, evaluate, compare. Heavy imports are deferred."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from polyaurn.cli.checks import check_only_for, check_settings
+from polyaurn.chain.samplers import COMPARED
+from polyaurn.cli.checks import check_only_for, check_settings, was_worker
 from polyaurn.cli.options import (
     INTERRUPTED,
     CorpusPath,
@@ -27,11 +28,11 @@ from polyaurn.cli.steps import (
 )
 from polyaurn.cli.tables import show_table
 
-COMPARED = ("polya-urn", "partially-collapsed", "collapsed", "light")
+CLUSTER = ("cluster", "n_workers", "cluster_address")
 
 
 @reads_corpus
-@takes_settings("random_state", "n_jobs", "device")
+@takes_settings("random_state", "n_jobs", "device", *CLUSTER)
 def infer(
     model: ModelPath,
     corpus: CorpusPath,
@@ -46,7 +47,7 @@ def infer(
     settings: dict[str, Any],
     reading: dict[str, Any],
 ) -> None:
-    """Find the topics of new documents, the model's topics staying as they are.
+    """Find the topics of new documents; the model's topics do not change.
 
     Example: polyaurn infer model new.csv --text-column review --out mixtures.csv
     """
@@ -56,6 +57,8 @@ def infer(
     from polyaurn.model.storage import load
     from polyaurn.training.progress import following
 
+    if was_worker(settings):
+        return
     check_mixture_file(out, force=force)
     check_only_for("--escape-formulas", escape_formulas, "csv", here=out.suffix == ".csv")
     options = check_settings(settings, quiet=quiet)
@@ -67,7 +70,7 @@ def infer(
         theta = loaded.transform(documents, **options)
         labels = given_labels(loaded)
         write_mixtures(out, documents.doc_names, theta, labels, escape_formulas=escape_formulas)
-    known = in_words_of(loaded.vocab, documents)
+    known = in_words_of(loaded.vocab, documents, loaded.tokenization)
     said = note_of_unknown(known)
     if said and not (quiet or note_of_unknown(known, only_if_much=True)):  # else it was a warning
         note(f"Note: {said}")
@@ -90,12 +93,13 @@ def infer(
 
 
 @reads_corpus
-@takes_settings("random_state", "n_jobs", "device")
+@takes_settings("random_state", "n_jobs", "device", *CLUSTER)
 def evaluate(
     model: ModelPath,
     corpus: CorpusPath,
     particles: Annotated[
-        int, typer.Option(help="Particles of left-to-right; more are more exact.")
+        int,
+        typer.Option(help="Particles of the left-to-right estimate; more give a smaller error."),
     ] = 20,
     json: Json = False,
     quiet: Quiet = False,
@@ -105,7 +109,7 @@ def evaluate(
 ) -> None:
     """Score a model on documents: held-out log likelihood, completion, coherence, diversity.
 
-    The documents should be ones the model was not trained on. Coherence is counted on them too,
+    The documents should be ones the model was not trained on. Coherence is computed on them too,
     over the topics whose ten top words all occur there.
 
     Example: polyaurn evaluate model held-out.csv --text-column review
@@ -114,6 +118,8 @@ def evaluate(
     from polyaurn.model.storage import load
     from polyaurn.training.progress import following
 
+    if was_worker(settings):
+        return
     check_particles(particles)
     options = check_settings(settings, quiet=quiet)
     loaded = load(model)
@@ -148,10 +154,11 @@ def _brief(value: float | None) -> str:
 def compare(
     corpus: CorpusPath,
     samplers: Annotated[
-        str, typer.Option(help="Which to run, in this order, between commas; 'all' runs all.")
+        str,
+        typer.Option(help="Samplers to run, in this order, separated by commas; 'all' runs all."),
     ] = ",".join(COMPARED),
     seconds: Annotated[float, typer.Option(help="Time of sampling for each.")] = 60.0,
-    out: Annotated[Path, typer.Option(help="The page; the JSON lies beside it.")] = Path(
+    out: Annotated[Path, typer.Option(help="The page; the JSON is written beside it.")] = Path(
         "polyaurn-compare.html"
     ),
     force: Annotated[bool, typer.Option("--force", help="Replace the page.")] = False,

@@ -1,15 +1,16 @@
-"""The command that gives topics labels. Heavy imports wait inside."""
+"""The command that gives topics labels. Heavy imports are deferred."""
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyaurn.base.checks import is_digits
 from polyaurn.base.errors import InputError
 from polyaurn.cli.checks import check_only_for
+from polyaurn.cli.label_files import changes_to
 from polyaurn.cli.options import INTERRUPTED, READING, Json, ModelPath, Quiet, reads_texts
 from polyaurn.cli.steps import note, print_json
 from polyaurn.cli.tables import show_table
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from polyaurn.model.model import TopicModel
 
 _LLM = "Labels by a language model"
-_MOST_BYTES = 1 << 24  # of a file of labels
 
 
 @reads_texts
@@ -39,6 +39,10 @@ def label(
     ] = None,
     list_: Annotated[
         bool, typer.Option("--list", help="Show labels, which is the default.")
+    ] = False,
+    all_: Annotated[
+        bool,
+        typer.Option("--all", help="Show all topics, not only those whose label has changed."),
     ] = False,
     by_llm: Annotated[
         bool,
@@ -67,9 +71,13 @@ def label(
         ),
     ] = None,
     documents: Annotated[
-        int,
-        typer.Option(help="Excerpts of documents to send for each topic.", rich_help_panel=_LLM),
-    ] = 0,
+        int | None,
+        typer.Option(
+            help="Excerpts of documents to send for each topic: 3 by default where the texts are "
+            "found, else 0.",
+            rich_help_panel=_LLM,
+        ),
+    ] = None,
     words: Annotated[
         int, typer.Option(help="Words to send for each topic.", rich_help_panel=_LLM)
     ] = 15,
@@ -107,32 +115,34 @@ def label(
     changes = bool(labels or from_ or remove)
     _check_options(by_llm, changes, list_, _given(locals(), where))
     loaded = load(model)
-    code = 0
+    code, changed = 0, dict[int, str | None]()
     if by_llm:
         server = _server(url, llm, key_variable, timeout)
         questions = _questions(
             loaded, model, words, documents, corpus, where, replace=replace, quiet=quiet or json
         )
         loaded, found = _ask(loaded, questions, server, ask=not yes, quiet=quiet or json)
+        changed = dict(found.labels)
         write_labels(loaded, model)
         code = _report(found, quiet=quiet or json)
     elif changes:
-        loaded = loaded.label_topics(_changes(labels or [], from_, remove or []))
+        changed = changes_to(loaded, labels or [], from_, remove or [])
+        loaded = loaded.label_topics(changed)
         write_labels(loaded, model)
     if json:
         print_json(_for_machines(loaded))
     elif not code and not (quiet and (by_llm or changes)):
-        _show(loaded)
+        _show(loaded, sorted(changed) if changed and not all_ else range(loaded.n_topics))
     if code:
         raise typer.Exit(code)
 
 
 def _given(options: dict[str, Any], where: dict[str, Any]) -> list[str]:
     """Return the options of a language model that were given."""
-    plain = {"url": None, "llm": None, "key_variable": None, "documents": 0, "words": 15,
+    plain = {"url": None, "llm": None, "key_variable": None, "documents": None, "words": 15,
              "replace": False, "timeout": 120.0, "yes": False, "corpus": None}  # fmt: skip
     given = [name for name, default in plain.items() if options[name] != default]
-    given += [name for name in where if where[name] != READING[name][1]]
+    given += _differ(where)
     return ["--model" if name == "llm" else f"--{name.replace('_', '-')}" for name in given]
 
 
@@ -173,7 +183,7 @@ def _questions(
     model: "TopicModel",
     folder: Path,
     words: int,
-    documents: int,
+    documents: int | None,
     corpus: Path | None,
     where: dict[str, Any],
     *,
@@ -182,21 +192,52 @@ def _questions(
 ) -> list["Question"]:
     """Return what is to be asked, one question for each topic that has words."""
     from polyaurn.base.checks import check_whole
-    from polyaurn.cli.texts import texts_of
-    from polyaurn.exchange.llm_labels import leading_documents, make_questions, topics_to_ask
+    from polyaurn.exchange.llm_labels import N_DOCUMENTS, make_questions, topics_to_ask
 
     check_whole(words, "n_words")
-    check_whole(documents, "n_documents", 0)
+    wanted = N_DOCUMENTS if documents is None else check_whole(documents, "n_documents", 0)
     topics = topics_to_ask(model, range(model.n_topics) if replace else None)
     if not topics:
         raise InputError(
             "The model must have topics without a label for --by-llm. All have one; add --replace "
             "to ask about all of them."
         )
-    leading = leading_documents(model, topics, documents)
-    numbers = {d for listed in leading.values() for d in listed}
-    texts = texts_of(model, folder, numbers, corpus, where, quiet=quiet) if documents else {}
+    asked_for = documents is not None or corpus is not None or _differ(where)
+    leading, texts = dict[int, list[int]](), dict[int, str]()
+    try:
+        leading, texts = _documents(model, folder, topics, wanted, corpus, where, quiet=quiet)
+    except InputError as error:
+        if asked_for:
+            raise
+        if not quiet:
+            note(f"Note: Only words are sent, without excerpts of documents. {error}")
     return make_questions(model, topics, words, leading, texts)
+
+
+def _differ(where: dict[str, Any]) -> list[str]:
+    """Return the options that say where text is and were given."""
+    return [name for name in where if where[name] != READING[name][1]]
+
+
+def _documents(
+    model: "TopicModel",
+    folder: Path,
+    topics: list[int],
+    wanted: int,
+    corpus: Path | None,
+    where: dict[str, Any],
+    *,
+    quiet: bool,
+) -> tuple[dict[int, list[int]], dict[int, str]]:
+    """Return the leading documents of each topic, and their texts."""
+    from polyaurn.cli.texts import texts_of
+    from polyaurn.exchange.llm_labels import leading_documents
+
+    leading = leading_documents(model, topics, wanted)
+    numbers = {d for listed in leading.values() for d in listed}
+    if not numbers:
+        return leading, {}
+    return leading, texts_of(model, folder, numbers, corpus, where, quiet=quiet)
 
 
 def _ask(
@@ -237,75 +278,13 @@ def _report(found: "Answers", *, quiet: bool) -> int:
     return INTERRUPTED if found.interrupted else 2 if found.failure or not found.labels else 0
 
 
-def _changes(labels: list[str], file: Path | None, remove: list[int]) -> dict[int, str | None]:
-    """Return what the user gives topics: a label, or None for one to remove."""
-    pairs: list[tuple[int, str | None]] = [*_in_file(file)] if file is not None else []
-    for text in labels:
-        topic, equals, name = text.partition("=")
-        if not equals or not is_digits(topic.strip()):
-            raise InputError(
-                f'The labels must be written as TOPIC=LABEL, such as 3="House prices". Got '
-                f"{text!r} instead."
-            )
-        pairs.append((int(topic), name))
-    pairs += [(topic, None) for topic in remove]
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        topics = [topic for topic, _ in pairs]
-        twice = next(topic for topic in topics if topics.count(topic) > 1)
-        raise InputError(f"The labels must name each topic once. Got topic {twice} twice.")
-    return found
-
-
-def _in_file(path: Path) -> list[tuple[int, str]]:
-    """Return the labels of a CSV file with the columns topic and label."""
-    import csv
-
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise InputError(
-                f"The file '{path}' must be a list of labels. Got {path.stat().st_size:,} bytes; "
-                "is it another file?"
-            )
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(
-            f"The file '{path}' cannot be read: {error.strerror or error}. Check the path."
-        ) from None
-    except UnicodeDecodeError:
-        raise InputError(f"The file '{path}' must be UTF-8 text. It is not; convert it.") from None
-    try:
-        rows = list(csv.reader(text.splitlines(keepends=True), strict=True))
-    except csv.Error as error:
-        raise InputError(f"The file '{path}' must be CSV. It is not ({error}).") from None
-    head = [name.strip().lower() for name in rows[0]] if rows else []
-    if not {"topic", "label"} <= set(head):
-        raise InputError(
-            f"The file '{path}' must have the columns topic and label in its first line. Got "
-            f"'{','.join(head):.80}' instead."
-        )
-    topic, name = head.index("topic"), head.index("label")
-    found = []
-    for line, row in enumerate(rows[1:], start=2):
-        if not row:
-            continue
-        cells = row + [""] * (len(head) - len(row))
-        if not is_digits(cells[topic].strip()):
-            raise InputError(
-                f"The file '{path}', row {line}: expected a topic's number. Got "
-                f"{cells[topic]!r:.60} instead."
-            )
-        found.append((int(cells[topic]), cells[name]))
-    return found
-
-
-def _show(model: "TopicModel") -> None:
+def _show(model: "TopicModel", topics: Iterable[int]) -> None:
     from polyaurn.model.labels import given_labels
 
-    labels = given_labels(model)
+    labels, listed = given_labels(model), model.topics(8)
     show_table(
         ("topic", "label", "leading words"),
-        [(str(k), labels[k] or "", " ".join(words)) for k, words in enumerate(model.topics(8))],
+        [(str(k), labels[k] or "", " ".join(listed[k])) for k in topics],
         title=f"{sum(map(bool, labels)):,} of {model.n_topics:,} topics have labels",
         left=("label", "leading words"),
     )

@@ -14,7 +14,8 @@ INTERRUPTED = 130  # exit code after Ctrl-C
 CorpusPath = Annotated[
     Path,
     typer.Argument(
-        help="Counts (UCI docword, MatrixMarket, SVMlight, LDA-C) or text (one document per line, "
+        help="Counts (UCI docword, MatrixMarket, HDF5 of 10x Genomics or AnnData, SVMlight, LDA-C) "
+        "or text (one document per line, "
         "CSV, TSV, JSON Lines, Parquet, a folder of .txt files, MALLET's three columns), plain or "
         "gzipped.",
         show_default=False,
@@ -39,16 +40,16 @@ MaxWords = Annotated[
 MinDf = Annotated[
     str | None,
     typer.Option(
-        help="Drop words found in fewer documents: 5, or a share of them such as 0.01; 'auto' "
-        "(default for text) goes by their number.",
+        help="Drop words found in fewer documents than this: 5, or a share such as 0.01; 'auto' "
+        "(default for text) depends on the number of documents.",
         rich_help_panel=_READING,
     ),
 ]
 MaxDf = Annotated[
     str | None,
     typer.Option(
-        help="Drop words found in more documents: 0.5 is half of them (default for text), 500 is "
-        "a number of documents.",
+        help="Drop words found in more documents than this: 0.5 is half of them, 500 a number; "
+        "'auto' (default for text) is a fifth of them, more where they are few or long.",
         rich_help_panel=_READING,
     ),
 ]
@@ -59,8 +60,8 @@ MaxFeatures = Annotated[
 FlatWords = Annotated[
     str | None,
     typer.Option(
-        help="Words that documents of all kinds have alike: 'keep' (default) or 'drop', from 1,000 "
-        "documents on.",
+        help="Words that are as frequent in documents of all kinds: 'keep' (default) or 'drop', "
+        "from 1,000 documents on.",
         autocompletion=lambda: ["keep", "drop"],
         rich_help_panel=_READING,
     ),
@@ -99,7 +100,7 @@ Stem = Annotated[
     bool,
     typer.Option(
         "--stem",
-        help="Count words of one stem as one, shown by the form seen most often.",
+        help="Count words with the same stem as one, shown in its most frequent form.",
         rich_help_panel=_READING,
     ),
 ]
@@ -113,7 +114,7 @@ TokenPattern = Annotated[
     str | None,
     typer.Option(
         help="Regular expression of a word in text; 'words' takes two or more letters, digits and "
-        "underscores with their combining marks, 'terms' (default) of these no numbers and no "
+        "underscores with their combining marks, 'terms' (default) leaves out of these numbers and "
         "pieces of contractions.",
         rich_help_panel=_READING,
     ),
@@ -151,17 +152,18 @@ ClassColumn = Annotated[
 Vocabulary = Annotated[
     Path | None,
     typer.Option(
-        help="Vocabulary of counts: a file with one word per line.", rich_help_panel=_READING
+        help="Vocabulary, for counts: a file with one word per line.", rich_help_panel=_READING
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        help="Format of the file, if it is not recognised: uci, matrix-market, svmlight, ldac, "
-        "lines, table, parquet, jsonl, folder, mallet.",
+        help="Format of the file, if it is not recognised: uci, matrix-market, hdf5, svmlight, "
+        "ldac, lines, table, parquet, jsonl, folder, mallet.",
         autocompletion=lambda: [
             "uci",
             "matrix-market",
+            "hdf5",
             "svmlight",
             "ldac",
             "lines",
@@ -177,7 +179,7 @@ Format = Annotated[
 Separator = Annotated[
     str | None,
     typer.Option(
-        help="Separator between the columns of a table, if it is not found.",
+        help="Separator between the columns of a table, if it is not recognised.",
         rich_help_panel=_READING,
     ),
 ]
@@ -185,7 +187,40 @@ Encoding = Annotated[str, typer.Option(help="Encoding of text files.", rich_help
 Transpose = Annotated[
     bool,
     typer.Option(
-        "--transpose", help="The MatrixMarket file has words in rows.", rich_help_panel=_READING
+        "--transpose",
+        help="The MatrixMarket or AnnData file has words in rows; HDF5 of 10x Genomics always has, "
+        "also without this option.",
+        rich_help_panel=_READING,
+    ),
+]
+Binarise = Annotated[
+    bool,
+    typer.Option(
+        "--binarise",
+        help="For UCI, MatrixMarket and HDF5: count each word of a document once, where its entry "
+        "is above 0.",
+        rich_help_panel=_READING,
+    ),
+]
+DocNames = Annotated[
+    Path | None,
+    typer.Option(
+        help="Names of documents, for MatrixMarket and HDF5: a file with one per line.",
+        rich_help_panel=_READING,
+    ),
+]
+Layer = Annotated[
+    str | None,
+    typer.Option(
+        help="For AnnData: the layer that holds the counts; X if not given.",
+        rich_help_panel=_READING,
+    ),
+]
+MinTokens = Annotated[
+    int | None,
+    typer.Option(
+        help="For counts: drop documents with fewer tokens than this, once words are chosen.",
+        rich_help_panel=_READING,
     ),
 ]
 Words = Annotated[int, typer.Option("--words", "-n", help="Words to show for each topic.")]
@@ -203,8 +238,8 @@ EscapeFormulas = Annotated[
     bool,
     typer.Option(
         "--escape-formulas",
-        help="For csv: put ' before words and names that begin with =, +, - or @. Spreadsheets run "
-        "them as formulas; use it for files with words of strangers.",
+        help="For csv: put ' before words and names that begin with =, +, - or @, which "
+        "spreadsheets run as formulas; use it where words come from strangers.",
     ),
 ]
 READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and default
@@ -229,6 +264,10 @@ READING: dict[str, tuple[Any, Any]] = {  # how a corpus is read: option and defa
     "format": (Format, None),
     "encoding": (Encoding, "utf-8"),
     "transpose": (Transpose, False),
+    "binarise": (Binarise, False),
+    "doc_names": (DocNames, None),
+    "layer": (Layer, None),
+    "min_tokens": (MinTokens, None),
 }
 
 
@@ -260,7 +299,8 @@ def _option(name: str, defaults: dict[str, Any]) -> tuple[Any, Any]:
     known, default = SETTINGS[name], defaults.get(name, getattr(Settings, name))
     kind = known.kind
     if kind is str:
-        default = str(default)
+        several = isinstance(default, tuple)
+        default = ",".join(map(str, default)) if several else str(default)
     declared = [f"--{known.option.replace('_', '-')}", *([known.short] if known.short else [])]
     complete = (lambda: list(known.choices)) if known.choices else None
     option = typer.Option(

@@ -1,16 +1,21 @@
-"""The command that draws pictures of a model. Heavy imports wait inside."""
+"""The command that draws pictures of a model. Heavy imports are deferred."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from polyaurn.base.checks import is_digits
 from polyaurn.base.errors import InputError
-from polyaurn.cli.checks import check_only_for, check_words
+from polyaurn.cli.checks import check_only_for, check_words, in_words
 from polyaurn.cli.options import Force, Json, ModelPath, Quiet
 from polyaurn.cli.steps import note, print_json
+
+if TYPE_CHECKING:
+    from polyaurn.cli.sources import Source
+    from polyaurn.model.model import TopicModel
 
 KINDS = (
     "trace", "topics", "map", "dendrogram", "similarity", "documents", "document-map", "classes",
@@ -21,9 +26,12 @@ OPTION_OF = {
     "--words": ("topics",),
     "--documents": ("documents",),
     "--dates": ("over-time",),
+    "--date-column": ("over-time",),
     "--classes": ("classes", "document-map"),
+    "--class-column": ("classes", "document-map"),
+    "--corpus": ("classes", "document-map", "over-time"),
 }
-INTERACTIVE = ("topics", "map", "document-map", "over-time")
+INTERACTIVE = ("topics", "map", "similarity", "document-map", "classes", "over-time")
 FONTS = (
     "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans Devanagari", "Noto Sans Thai",
     "Noto Sans Arabic", "Noto Sans Hebrew", "PingFang SC", "Hiragino Sans", "Thonburi",
@@ -40,7 +48,8 @@ def plot(
             help="trace (log posterior), topics (bars of words), map (topics on a plane), "
             "dendrogram (which topics are alike, as a tree), similarity (the same as a heat map), "
             "documents (their mixtures), document-map (documents on the map of topics), classes "
-            "(shares of topics, with --classes) or over-time (the same, with --dates).",
+            "(shares of topics, with --classes or --class-column) or over-time (with --dates or "
+            "--date-column).",
             show_default=False,
             autocompletion=lambda: list(KINDS),
         ),
@@ -49,36 +58,57 @@ def plot(
         Path,
         typer.Option(
             help="NAME.png or NAME.svg; NAME.html for an interactive page of topics, map, "
-            "document-map or over-time.",
+            "similarity, document-map, classes or over-time.",
             show_default=False,
         ),
     ],
     topics: Annotated[
         str | None,
         typer.Option(
-            "--topics", "-k", help="Numbers of topics, between commas; the largest by default."
+            "--topics", "-k", help="Numbers of topics, separated by commas; the largest by default."
         ),
     ] = None,
     words: Annotated[
-        int | None, typer.Option("--words", "-n", help="Of topics: words of each; 8 by default.")
+        int | None,
+        typer.Option("--words", "-n", help="For topics: words shown for each; 8 by default."),
     ] = None,
     documents: Annotated[
         str | None,
-        typer.Option(help="Of documents: their names, between commas; the first 30 by default."),
+        typer.Option(
+            help="For documents: their names, separated by commas; the first 30 by default."
+        ),
     ] = None,
     dates: Annotated[
         Path | None,
         typer.Option(
-            help="Of over-time: file with a date or a number a line, one for each training "
+            help="For over-time: file with a date or a number per line, one for each training "
             "document; an empty line leaves it out."
+        ),
+    ] = None,
+    date_column: Annotated[
+        str | None,
+        typer.Option(
+            help="For over-time: column of the corpus with the date of each document; the one of "
+            "'polyaurn train' by default."
         ),
     ] = None,
     classes: Annotated[
         Path | None,
         typer.Option(
-            help="Of classes and document-map: file with a class a line, one for each training "
+            help="For classes and document-map: file with a class per line, one for each training "
             "document; an empty line leaves it out."
         ),
+    ] = None,
+    class_column: Annotated[
+        str | None,
+        typer.Option(
+            help="For classes and document-map: column of the corpus with the class of each "
+            "document; the one of 'polyaurn train' by default."
+        ),
+    ] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="For the two columns: what the model was trained on, if it has moved."),
     ] = None,
     force: Force = False,
     json: Json = False,
@@ -102,7 +132,8 @@ def plot(
     from polyaurn.training.progress import status
 
     given = {"--topics": topics, "--words": words, "--documents": documents, "--dates": dates,
-             "--classes": classes}  # fmt: skip
+             "--date-column": date_column, "--classes": classes, "--class-column": class_column,
+             "--corpus": corpus}  # fmt: skip
     _check_options(kind, given)
     check_words(8 if words is None else words)
     endings = (".png", ".svg", *((".html",) if kind in INTERACTIVE else ()))
@@ -119,6 +150,10 @@ def plot(
     when = None if dates is None else _read_dates(dates)
     which_class = None if classes is None else [line or None for line in _read_lines(classes)]
     loaded = load(model)
+    if which_class is None and (kind == "classes" or class_column is not None):
+        which_class = _classes_of(loaded, model, corpus, class_column)
+    if when is None and kind == "over-time":
+        when = _dates_of(loaded, model, corpus, date_column)
     draw: dict[str, Callable[[], Any]] = {
         "trace": lambda: plots.plot_trace(loaded),
         "topics": lambda: plots.plot_topics(loaded, chosen, words or 8),
@@ -133,7 +168,9 @@ def plot(
     moving: dict[str, Callable[[], Any]] = {
         "topics": lambda: interactive.plot_topics(loaded, chosen, words or 15),
         "map": lambda: interactive.plot_map(loaded),
+        "similarity": lambda: interactive.plot_similarity(loaded),
         "document-map": lambda: interactive.plot_document_map(loaded, which_class),
+        "classes": lambda: interactive.plot_per_class(loaded, which_class, chosen),
         "over-time": lambda: interactive.plot_over_time(loaded, when, chosen),
     }
     boxes = False
@@ -154,23 +191,64 @@ def plot(
 
 
 def _check_options(kind: str, given: dict[str, Any]) -> None:
-    """Reject a kind that there is not, options of other kinds, and missing ones."""
+    """Reject an unknown kind, options of other kinds, and missing options."""
     if kind not in KINDS:
         raise InputError(
             f"The picture must be {', '.join(KINDS[:-1])} or {KINDS[-1]}. Got {kind!r} instead."
         )
     for option, kinds in OPTION_OF.items():
-        takers = " and ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
-        check_only_for(option, given[option] is not None, takers, here=kind in kinds)
-    for needs, option, what in (
-        ("classes", "--classes", "class"),
-        ("over-time", "--dates", "date"),
-    ):
-        if kind == needs and given[option] is None:
+        check_only_for(option, given[option] is not None, in_words(kinds), here=kind in kinds)
+    for file, name in (("--dates", "--date-column"), ("--classes", "--class-column")):
+        if given[file] is not None and (given[name] or given["--corpus"]):
             raise InputError(
-                f"The '{option}' option must be given for {needs}; name a file with one {what} a "
-                "line, for each training document."
+                f"The '{file}' option must stand without '{name}' and '--corpus'. Got both; give "
+                "one of them."
             )
+
+
+def _classes_of(
+    model: "TopicModel", folder: Path, corpus: Path | None, class_column: str | None
+) -> list[str | None]:
+    """Return the class of each document, in a column of the corpus of a model."""
+    from polyaurn.cli.sources import column
+
+    source = _source_of(model, folder, corpus, class_column=class_column)
+    if source is None or source.class_column is None:
+        raise InputError(
+            "The '--classes' or the '--class-column' option must be given for classes; name a file "
+            "with one class per line, for each training document, or a column of the corpus."
+        )
+    return [value or None for value in column(source, source.class_column, "class_column")]
+
+
+def _dates_of(
+    model: "TopicModel", folder: Path, corpus: Path | None, date_column: str | None
+) -> list[Any]:
+    """Return the time of each document, in a column of the corpus of a model."""
+    from polyaurn.cli.sources import column, place_in
+
+    source = _source_of(model, folder, corpus, date_column=date_column)
+    if source is None or source.date_column is None:
+        raise InputError(
+            "The '--dates' or the '--date-column' option must be given for over-time; name a file "
+            "with one date per line, for each training document, or a column of the corpus."
+        )
+    values = column(source, source.date_column, "date_column")
+    return _as_times(values, partial(place_in, source), "date_column")
+
+
+def _source_of(
+    model: "TopicModel", folder: Path, corpus: Path | None, **columns: str | None
+) -> "Source | None":
+    """Return where the documents of a model are; None where its folder does not say so."""
+    from polyaurn.cli.options import READING
+    from polyaurn.cli.sources import find_source
+
+    reading = {name: default for name, (_, default) in READING.items()}
+    source, missing = find_source(model, folder, corpus, reading, **columns, cut=False)
+    if missing:
+        raise InputError(missing)
+    return source
 
 
 def _save(draw: Callable[[], Any], out: Path) -> bool:
@@ -208,22 +286,33 @@ def _fonts() -> list[str]:
 
 
 def _listed(text: str) -> list[str]:
-    """Return what stands between commas."""
+    """Return the items of a list separated by commas."""
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
 def _read_dates(path: Path) -> list[Any]:
-    """Return a time for each line of a file: numbers, where all are, or dates."""
-    from polyaurn.model.dates import as_moment
+    """Return a time for each line of a file."""
+    return _as_times(_read_lines(path), lambda i: f"on line {i + 1} of '{path}'")
 
-    lines = _read_lines(path)
+
+def _as_times(
+    values: list[str], where: Callable[[int], str], name: str = "timestamps"
+) -> list[Any]:
+    """Return numbers, where all values are, or dates; None for values that are missing."""
+    from polyaurn.model.dates import MISSING, as_moment, no_time
+
+    given = ["" if value in MISSING else value for value in values]
     try:
-        return [float(line) if line else None for line in lines]
+        return [float(value) if value else None for value in given]
     except ValueError:
-        return [
-            as_moment(line, f"on line {i} of '{path}'") if line else None
-            for i, line in enumerate(lines, start=1)
-        ]
+        pass
+    times = []
+    for i, value in enumerate(given):
+        try:
+            times.append(as_moment(value, "") if value else None)
+        except InputError:
+            raise no_time(value, where(i), name) from None
+    return times
 
 
 def _read_lines(path: Path) -> list[str]:

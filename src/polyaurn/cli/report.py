@@ -1,4 +1,4 @@
-"""Commands that put a model on a page: report, serve. Heavy imports wait inside."""
+"""Commands that show a page about a model: report, serve. Heavy imports are deferred."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _Corpus = Annotated[
     Path | None,
     typer.Option(
-        help="What the model was trained on: shows its documents. Found by itself, unless moved.",
+        help="What the model was trained on, to show its documents; found unless it has moved.",
         show_default=False,
     ),
 ]
 _Dates = Annotated[
     Path | None,
     typer.Option(
-        help="File with a date a line, one for each document: shows topics over time.",
+        help="File with a date per line, one for each document: shows topics over time.",
         show_default=False,
     ),
 ]
@@ -48,21 +48,28 @@ def report(
     *,
     reading: dict[str, Any],
 ) -> None:
-    """Put a model on a page: a map, words, documents, training; one file that works offline.
+    """Write a page about a model: map, words, documents, training; one file that works offline.
 
-    The documents are those of the file that the model was trained on, if it is still there.
+    The documents are those of the file that the model was trained on, if it is still there. For a
+    folder of 'polyaurn train --by', the page shows how topics change from slice to slice.
 
     Example: polyaurn report model --date-column published --title "Two years of reviews"
     """
+    from polyaurn.cli.over_time import page_of
     from polyaurn.files.atomic import check_new_file, write_text
+    from polyaurn.model.slices.folder import holds_slices
     from polyaurn.pages.report.page import render
 
     check_new_file(out, force=force, what="'--out' option", suffixes=(".html",))
     _check_options(dates, date_column)
-    loaded, shown = _gather(
-        model, corpus, dates, date_column, class_column, title, reading, quiet=quiet or json
-    )
-    write_text(out, render(shown(loaded)))
+    if holds_slices(model):
+        text = page_of(model, corpus, reading, title, quiet=quiet or json)
+    else:
+        loaded, shown = _gather(
+            model, corpus, dates, date_column, class_column, title, reading, quiet=quiet or json
+        )
+        text = render(shown(loaded))
+    write_text(out, text)
     if json:
         print_json({"page": str(out), "bytes": out.stat().st_size})
     elif not quiet:
@@ -72,7 +79,7 @@ def report(
 @reads_corpus
 def serve(
     model: ModelPath,
-    port: Annotated[int, typer.Option(help="0 takes a free one.")] = 8765,
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
     corpus: _Corpus = None,
     dates: _Dates = None,
     date_column: DateColumn = None,
@@ -82,7 +89,7 @@ def serve(
     *,
     reading: dict[str, Any],
 ) -> None:
-    """Show the page of a model on this machine only, for texts of yours and for changes.
+    """Serve the page of a model on this machine only, to try your own texts and to edit topics.
 
     Pasted text gets its topics. Topics can be named and merged; both are saved to the model.
 
@@ -121,6 +128,10 @@ def _check_options(dates: Path | None, date_column: str | None) -> None:
         )
 
 
+def _line(document: int) -> str:
+    return f"line {document + 1:,}"
+
+
 def _gather(
     folder: Path,
     corpus: Path | None,
@@ -141,7 +152,8 @@ def _gather(
 
     loaded = load(folder)
     given = None if dates is None else read_dates(dates)
-    source_of_dates = DATES if dates is None else f"file '{dates}', line"
+    source_of_dates = DATES if dates is None else f"file '{dates}'"
+    dates_at: Callable[[int], str] = _line
     source, moved = of.find_source(loaded, folder, corpus, reading, date_column, class_column)
     if moved and not quiet:
         note(f"Note: {moved} Until then, documents are shown without their words.")
@@ -158,7 +170,8 @@ def _gather(
             loaded = replace(loaded, doc_names=documents.doc_names)
         if source.date_column is not None and dates is None:
             given = of.column(source, source.date_column, "date_column")
-            source_of_dates = f"column '{source.date_column}', document"
+            source_of_dates = f"column '{source.date_column}'"
+            dates_at = partial(of.place_in, source)
         if source.class_column is not None:
             classes = of.column(source, source.class_column, "class_column")
     texts = None
@@ -170,6 +183,7 @@ def _gather(
             return gather(
                 model, documents, given, texts=texts, classes=classes,
                 title=title or folder.resolve().name, dates_source=source_of_dates,
+                dates_at=dates_at,
             )  # fmt: skip
 
     return loaded, shown

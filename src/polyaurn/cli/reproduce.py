@@ -1,4 +1,4 @@
-"""The command that runs the paper's experiments again: reproduce. Heavy imports wait inside."""
+"""The command that runs the paper's experiments again: reproduce. Heavy imports are deferred."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,29 +39,35 @@ def reproduce(
         "polyaurn-reproduction"
     ),
     use: Annotated[
-        str, typer.Option(help="Corpora of the folder, between commas, in place of our choice.")
+        str,
+        typer.Option(
+            help="Corpora of the folder to use, separated by commas, instead of the default choice."
+        ),
     ] = "",
     generated: Annotated[
         str, typer.Option(help="Generate these in the paper's sizes: enron,nytimes,pubmed.")
     ] = "",
     cores: Annotated[
-        str, typer.Option(help="Numbers of cores for the scaling, as far as there are.")
+        str,
+        typer.Option(
+            help="Numbers of cores to measure the scaling with, where the machine has as many."
+        ),
     ] = "1,2,4,8,16",
     seeds: Annotated[
-        int | None, typer.Option(help="Chains of each kind: 2 in small, 5 in full.")
+        int | None, typer.Option(help="Chains of each kind: 2 for small, 5 for full, if not given.")
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(help="Begin nothing new after so many minutes.")
+        float | None, typer.Option(help="Start no new piece of work after this many minutes.")
     ] = None,
     only_list: Annotated[
-        bool, typer.Option("--only-list", help="Print the pieces of work and the time; no more.")
+        bool, typer.Option("--only-list", help="Only print the pieces of work and their time.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
     *,
     settings: dict[str, Any],
 ) -> None:
-    """Run the paper's experiments again, and write one page: what it found, what we find.
+    """Run the paper's experiments again, and write one page: what it found, and what is found here.
 
     Every finished piece is kept: after Ctrl-C, or with --budget, the same command continues. The
     page, results.json, summary.md and the figures are written at the end and when stopped.
@@ -104,7 +110,7 @@ def reproduce(
             state = f"{estimate.seconds(cell):8.1f} s" if cell in left else "      done"
             typer.echo(f"{state}  {cell.name}")
     if not quiet or only_list:
-        _tell(run, estimate, left)
+        _announce(run, estimate, left)
     if only_list:
         return
     try:
@@ -141,7 +147,7 @@ def reproduce(
         raise typer.Exit(FAILED)
 
 
-def _tell(run: "Reproduction", estimate: Any, left: list[Any]) -> None:
+def _announce(run: "Reproduction", estimate: Any, left: list[Any]) -> None:
     """Say how long it will take, what takes longest, and how much memory is needed."""
     from polyaurn.studies.paper.estimate import in_words, shares
     from polyaurn.studies.paper.results import pieces

@@ -1,8 +1,8 @@
 """Documents of a model for its page: where its corpus is, and its texts and columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from polyaurn.base.checks import is_digits
 from polyaurn.base.errors import InputError
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from polyaurn.base.arrays import I64
     from polyaurn.corpus.corpus import Corpus
     from polyaurn.model.model import TopicModel
+    from polyaurn.model.slices.folder import PartOfCorpus
 
+_Row = TypeVar("_Row")
 _OF_CORPUS: dict[str, type] = {  # options of a run that say where its corpus is
     "corpus": str,
     "format": str,
@@ -21,17 +23,25 @@ _OF_CORPUS: dict[str, type] = {  # options of a run that say where its corpus is
     "vocabulary": str,
     "encoding": str,
     "transpose": bool,
+    "binarise": bool,
+    "doc_names": str,
+    "layer": str,
+    "min_tokens": int,
 }
 _OF_PAGE: dict[str, type] = {"date_column": str, "class_column": str}  # kept for the page
 
 
 class Source(NamedTuple):
-    """The file or folder of a model's documents, how it is read, and columns for the page."""
+    """The file or folder of a model's documents, how it is read, and columns for the page.
+
+    `part` says which of its documents are the model's, where these are not all.
+    """
 
     path: Path
     reading: dict[str, Any]
     date_column: str | None
     class_column: str | None
+    part: "PartOfCorpus | None" = None
 
     @property
     def kind(self) -> str:
@@ -58,9 +68,9 @@ def find_source(
     whether text is to be cut into words, which a model whose tokenizer is not saved cannot do.
     """
     from polyaurn.cli.config import options_in
-    from polyaurn.model.folder import config_of
+    from polyaurn.model.slices.folder import config_for, part_of
 
-    config = config_of(model, folder)
+    config = config_for(model, folder)
     kept = options_in(config, _OF_CORPUS)
     columns = {"date_column": date_column, "class_column": class_column}
     columns |= {k: str(v) for k, v in options_in(config, _OF_PAGE).items() if columns[k] is None}
@@ -78,10 +88,46 @@ def find_source(
         taken = {name: kept[name] for name in _OF_CORPUS if name in kept and name != "corpus"}
         plain = {name: READING[name][1] for name in taken}
         reading = reading | {n: v for n, v in taken.items() if reading[n] == plain[n]}
-        if reading["vocabulary"] is not None:
-            reading["vocabulary"] = Path(reading["vocabulary"])
+        for name in ("vocabulary", "doc_names"):
+            if reading[name] is not None:
+                reading[name] = Path(reading[name])
     options = as_trained(model, path, reading, folder, cut=cut)
-    return Source(path, options, columns["date_column"], columns["class_column"]), ""
+    source = Source(path, options, columns["date_column"], columns["class_column"])
+    part = part_of(model, folder)
+    named = part is not None and corpus is not None and has_texts(source)
+    if part is not None and named and sum(1 for _ in stream(source)) == len(part.numbers):
+        part = None  # the slice's documents only
+    return source._replace(part=part), ""
+
+
+def find_matrix(
+    model: "TopicModel",
+    folder: Path,
+    corpus: Path | None,
+    reading: dict[str, Any],
+    *,
+    dropped: bool,
+) -> Source | None:
+    """Return where all documents and words are, those that were dropped before training included.
+
+    None where the model has them all in whole numbers, as far as its folder says, and none are
+    named. `dropped` says that documents may have been held out.
+    """
+    from polyaurn.cli.config import PRUNING, options_in
+    from polyaurn.model.slices.folder import config_for
+
+    source, moved = find_source(model, folder, corpus, reading)
+    if corpus is not None:
+        return source
+    kept = options_in(config_for(model, folder), PRUNING | {"min_tokens": int})
+    dropped |= any(value != READING[name][1] for name, value in kept.items())
+    if not dropped and model.averaged_draws == 1:
+        return None
+    if moved:
+        raise InputError(moved)
+    if source is None:
+        return None
+    return source._replace(reading=source.reading | {"min_tokens": reading["min_tokens"]})
 
 
 def _reject_columns(options: dict[str, Any]) -> None:
@@ -95,13 +141,33 @@ def _reject_columns(options: dict[str, Any]) -> None:
         )
 
 
+def read_source(source: Source, *, quiet: bool, bars: bool) -> "Corpus":
+    """Return the corpus of a model, of which a slice has a part."""
+    found = read(source.path, source.reading, quiet=quiet, bars=bars)
+    part = source.part
+    if part is None or len(found) == len(part.numbers) < part.n_documents:
+        return found
+    if len(found) != part.n_documents:
+        raise InputError(
+            f"The corpus '{source.path}' must be what the slices were cut from, "
+            f"{part.n_documents:,} documents, or those that this slice was trained on, "
+            f"{len(part.numbers):,}. Got {len(found):,}; has the file changed? Name the original "
+            "with --corpus."
+        )
+    return found.select(part.numbers)
+
+
 def read_documents(model: "TopicModel", source: Source, *, quiet: bool) -> "Corpus":
     """Return the corpus in the model's words, so that pruning need not be asked for again."""
     from polyaurn.corpus.corpus import Corpus
     from polyaurn.corpus.known_words import in_words_of
 
-    known = in_words_of(model.vocab, read(source.path, source.reading, quiet=quiet))
-    return Corpus(known.doc_ptr, known.word, model.vocab, known.doc_names)
+    found = read_source(source, quiet=True, bars=not quiet)
+    known = in_words_of(model.vocab, found)
+    documents = Corpus(known.doc_ptr, known.word, model.vocab, known.doc_names)
+    if not quiet:
+        note(f"{source.path}, read as {source.kind}, in the words of the model: {documents!r}")
+    return documents
 
 
 def read_found_documents(model: "TopicModel", source: Source, *, quiet: bool) -> "Corpus | None":
@@ -151,6 +217,19 @@ def column(source: Source, name: str, option: str) -> list[str]:
     return list(_column(source, name, option))
 
 
+def place_in(source: Source, document: int) -> str:
+    """Return where in its file a document of a table is, for messages."""
+    from polyaurn.corpus.table_files import row_of
+
+    if source.part is not None:
+        document = int(source.part.numbers[document])
+    if source.kind != "table":
+        return f"of document {document + 1:,}, counted from 1"
+    options = reading_options(source.reading)
+    where = [options[name] for name in ("encoding", "text_column", "separator")]
+    return f"in row {row_of(source.path, document, *where):,} of '{source.path}'"
+
+
 def _column(source: Source, name: str, option: str) -> Iterator[str]:
     from polyaurn.corpus.readers import TABLE_FORMATS
 
@@ -158,7 +237,9 @@ def _column(source: Source, name: str, option: str) -> Iterator[str]:
         yield from _column_of_mallet(source, int(name))
         return
     if source.kind not in TABLE_FORMATS:
-        instead = " Give --dates, a file with a date a line." if option == "date_column" else ""
+        instead = ""
+        if option == "date_column":
+            instead = " Give a table, or 'polyaurn report' a file with a date per line: --dates."
         if source.kind == "mallet":
             instead = " Its columns have numbers: 0 for names, 1 for labels."
         raise InputError(
@@ -178,16 +259,27 @@ def _column_of_mallet(source: Source, number: int) -> Iterator[str]:
 
     lines = decoded_lines(source.path, source.reading["encoding"])
     rows = (line.split("\t" if line.count("\t") >= 2 else None, 2) for line in lines)
-    yield from (row[number] if number < len(row) else "" for row in rows)
+    values = (row[number] if number < len(row) else "" for row in rows)
+    yield from _of_model(source, values)
 
 
 def stream(source: Source) -> Iterator[tuple[str | None, str]]:
-    """Yield the names and texts of documents, HTML without its tags."""
+    """Yield the names and texts of a model's documents, HTML without its tags."""
     from polyaurn.corpus.html import text_of
     from polyaurn.corpus.readers import stream_texts
 
     options, html = reading_options(source.reading), source.reading["html"]
     wanted = ("encoding", "text_column", "name_column", "separator")
     columns = {name: options[name] for name in wanted}
-    for name, text in stream_texts(source.path, source.kind, html=html, **columns):
+    rows = stream_texts(source.path, source.kind, html=html, **columns)
+    for name, text in _of_model(source, rows):
         yield name, text_of(text) if html else text
+
+
+def _of_model(source: Source, rows: Iterable[_Row]) -> Iterator[_Row]:
+    """Yield the rows of a model's documents."""
+    if source.part is None:
+        yield from rows
+        return
+    wanted = set(source.part.numbers.tolist())
+    yield from (row for number, row in enumerate(rows) if number in wanted)

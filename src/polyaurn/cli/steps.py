@@ -1,9 +1,10 @@
-"""What commands do: read, train and save, show. Heavy imports wait inside."""
+"""What commands do: read, train and save, show. Heavy imports are deferred."""
 
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from polyaurn.cli.options import READING
 if TYPE_CHECKING:
     from polyaurn.corpus.corpus import Corpus
     from polyaurn.corpus.tokenization import Tokenization
+    from polyaurn.estimator.training import Training
     from polyaurn.model.model import TopicModel
 
 
@@ -26,7 +28,8 @@ def read(path: Path, reading: dict[str, Any], *, quiet: bool, bars: bool | None 
     from polyaurn.training.progress import following
 
     show = not quiet if bars is None else bars
-    with following(f"reading {path.name or path}", size_of(path), show=show), language_noted():
+    reads = following(f"reading {path.name or path}", size_of(path), show=show)
+    with noting_warnings(quiet=quiet), reads:
         corpus = read_corpus(path, **reading_options(reading))
     if not quiet:
         note(f"{path}, read as {reading['format'] or recognise(path)}: {corpus!r}")
@@ -38,26 +41,17 @@ def read(path: Path, reading: dict[str, Any], *, quiet: bool, bars: bool | None 
     return corpus
 
 
-@contextmanager
-def language_noted() -> Iterator[None]:
-    """Keep back the warning about a language, which `note_language` replaces."""
-    import warnings
-
-    from polyaurn.base.errors import LanguageWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LanguageWarning)
-        yield
-
-
 def note_language(corpus: "Corpus", path: Path, reading: dict[str, Any]) -> None:
     """Say which language was recognised, where text was read and none was named."""
     from polyaurn.corpus.languages import AUTO, name_of
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
+    from polyaurn.corpus.tokenization import TOKEN_LISTS
 
     rules, asked = corpus.tokenization, reading["language"]
     named = asked not in (None, AUTO) or reading.get("tokenization") is not None
-    if rules is None or named or (reading["format"] or recognise(path)) not in TEXT_FORMATS:
+    if rules is None or named or rules.tokenizer_name == TOKEN_LISTS:
+        return
+    if (reading["format"] or recognise(path)) not in TEXT_FORMATS:
         return
     if rules.language is None:
         note(
@@ -70,12 +64,15 @@ def note_language(corpus: "Corpus", path: Path, reading: dict[str, Any]) -> None
 
 def size_of(path: Path) -> int | None:
     """Return how many bytes there are to read; None where that is not known, or not followed."""
+    from polyaurn.corpus.matrix_names import matrix_in
     from polyaurn.corpus.text_files import documents_in
 
     try:
+        path = matrix_in(path)
         if path.is_dir():
             return sum(file.stat().st_size for file in documents_in(path).values())
-        return None if path.suffix in (".parquet", ".pq", ".urn") else path.stat().st_size
+        known = path.suffix not in (".parquet", ".pq", ".urn", ".h5", ".h5ad")
+        return path.stat().st_size if known else None
     except OSError:
         return None
 
@@ -123,17 +120,21 @@ def fit_and_save(
     resume: bool = False,
     config: str | None = None,
     facts: dict[str, Any] | None = None,
+    make: Callable[..., "Training"] | None = None,
+    fit: Callable[[Any, "Corpus"], object] | None = None,
     **parameters: Any,
 ) -> tuple["TopicModel", bool]:
     """Train, stop on Ctrl-C, save; return the model and whether it was stopped early.
 
-    `facts` are stored in the model besides those of its run.
+    `facts` are stored in the model besides those of its run. `make` makes the estimator and `fit`
+    trains it, where that is not a training from the beginning.
     """
     import warnings
     from dataclasses import replace
 
     from polyaurn.base.errors import (
         CheckpointWarning,
+        ClusterWarning,
         CompilationWarning,
         SeedWarning,
         UnfinishedStartWarning,
@@ -142,6 +143,7 @@ def fit_and_save(
     from polyaurn.evaluate.forecast import forecast_in_words
     from polyaurn.files.locks import locked
     from polyaurn.files.names import remove_checkpoints
+    from polyaurn.model.dominance import note_of_dominant_topic
     from polyaurn.model.folder import keep_labels, write_model
     from polyaurn.training.signals import StopOnSignal
     from polyaurn.training.trace import TraceFile
@@ -154,12 +156,13 @@ def fit_and_save(
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", UserWarning)  # empty documents were noted already
-        for kind in (CheckpointWarning, CompilationWarning, SeedWarning, UnfinishedStartWarning):
+        for kind in (CheckpointWarning, ClusterWarning, CompilationWarning, SeedWarning,
+                     UnfinishedStartWarning):  # fmt: skip
             warnings.simplefilter("always", kind)
         warnings.showwarning = lambda message, *_, **__: note(f"Note: {message}")
         if not resume:
             remove_checkpoints(folder)
-        lda = LDA(
+        lda = (make or LDA)(
             **parameters,
             checkpoint=folder,
             resume=resume,
@@ -170,12 +173,12 @@ def fit_and_save(
                 lambda state, info: stop.asked,
             ],
         )
-        lda.fit(corpus)
+        (fit or type(lda).fit)(lda, corpus)
         trace_file.rewrite(lda.trace_)
         model = replace(lda.model_, parameters=lda.model_.parameters | (facts or {}))
         if resume:
             model = keep_labels(model, folder)
-        write_model(model, folder, config)
+        write_model(model, folder, config, parts=getattr(lda, "parts_", None))
         stopped = bool(stop.asked and lda.n_iter_ < lda.max_iter)
         if not stopped:
             remove_checkpoints(folder)
@@ -188,16 +191,16 @@ def fit_and_save(
     elif not quiet:
         last = lda.trace_[-1]
         score = last["log_posterior"]
-        per_token = (
-            "" if score is None else f", log posterior {score / corpus.n_tokens:.4f} per token"
-        )
+        n_tokens = model.parameters["n_tokens"]
+        per_token = "" if score is None else f", log posterior {score / n_tokens:.4f} per token"
         begun = "" if swept else "The run was complete already: "
         took = f" in {last['seconds']:.1f} s of sampling" if "seconds" in last else ""
         of = f" of sampler '{model.parameters['sampler']}'"
         note(f"{begun}{lda.n_iter_:,} sweeps{of}{took}{per_token}")
         forecast = forecast_in_words(lda.trace_)
-        if forecast:
-            note(forecast)
+        for sentence in (forecast, note_of_dominant_topic(model)):
+            if sentence:
+                note(sentence)
     return model, stopped
 
 
@@ -212,14 +215,16 @@ def as_trained(
 ) -> dict[str, Any]:
     """Return options for reading text as the model's was read, where the user says nothing.
 
-    The model says how text is cut, and the options in its folder in which column it is. `pruned`
-    takes over which words were dropped, too; without `cut` text is not cut into words.
+    The model says how text is cut, and the options in its folder in which column it is, and in
+    which the names are, if there is one of that name. `pruned` takes over which words were dropped,
+    too; without `cut` text is not cut into words.
     """
-    from polyaurn.cli.config import PRUNING, WHERE, options_in
+    from polyaurn.cli.config import NAMES, PRUNING, WHERE, options_in
+    from polyaurn.corpus.json_lines import holds_tokens
     from polyaurn.corpus.readers import TABLE_FORMATS, TEXT_FORMATS, recognise
-    from polyaurn.model.folder import config_of
+    from polyaurn.model.slices.folder import config_for
 
-    options, config = dict(reading), config_of(model, folder)
+    options, config = dict(reading), config_for(model, folder)
     form = options["format"] or recognise(path)
     if pruned:
         plain = {name: READING[name][1] for name in PRUNING}
@@ -230,11 +235,31 @@ def as_trained(
         if form in ("parquet", "jsonl"):
             where.pop("separator", None)
         options |= {name: str(v) for name, v in where.items() if options[name] is None}
+        names = options_in(config, NAMES)
+        if names and options["name_column"] is None:
+            named = options | {"name_column": str(names["name_column"])}
+            options = named if _has_names(path, form, named) else options
+    if form == "jsonl" and holds_tokens(path, options["encoding"], options["text_column"]):
+        return options
     if form in TEXT_FORMATS:
         options["html"] = options["html"] or bool(model.tokenization and model.tokenization.html)
     if cut and form in TEXT_FORMATS:
         options["tokenization"] = _cut_as_trained(model, options)
     return options
+
+
+def _has_names(path: Path, form: str, options: dict[str, Any]) -> bool:
+    """Return whether a file has the column of names in options; in JSON Lines, every object."""
+    from polyaurn.corpus.readers import stream_texts
+
+    wanted = ("encoding", "text_column", "name_column", "separator")
+    columns = {name: reading_options(options)[name] for name in wanted}
+    rows = stream_texts(path, "table" if form == "mallet" else form, **columns)
+    try:
+        deque(rows if form == "jsonl" else islice(rows, 1), maxlen=0)
+    except InputError:
+        return False
+    return True
 
 
 def _has_column(path: Path, name: Any) -> bool:
@@ -272,7 +297,7 @@ def _cut_as_trained(model: "TopicModel", options: dict[str, Any]) -> "Tokenizati
 
 @contextmanager
 def noting_warnings(*, quiet: bool) -> Iterator[None]:
-    """Say warnings to the user as notes."""
+    """Show warnings to the user as notes."""
     import warnings
 
     with warnings.catch_warnings(record=True) as said:
@@ -328,5 +353,5 @@ def _finite(value: Any) -> Any:
 
 
 def note(message: str) -> None:
-    """Say something to the user, on standard error."""
+    """Print a note to the user, on standard error."""
     typer.echo(printable(message, lines=True), err=True)

@@ -109,5 +109,6 @@ def topics_for_machines(
 
 def in_order(model: "TopicModel", by_size: bool) -> list[int]:
     """Return the topics by number, or the largest first."""
-    sizes = model.topic_sizes
-    return sorted(range(model.n_topics), key=lambda k: -sizes[k] if by_size else k)
+    from polyaurn.model.data import largest_topics
+
+    return largest_topics(model).tolist() if by_size else list(range(model.n_topics))

@@ -1,4 +1,4 @@
-"""The command that makes the paper's theory visible. Heavy imports wait inside."""
+"""The command that makes the paper's theory visible. Heavy imports are deferred."""
 
 from pathlib import Path
 from typing import Annotated

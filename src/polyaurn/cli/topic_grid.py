@@ -1,4 +1,4 @@
-"""The command that compares numbers of topics: choose-topics. Heavy imports wait inside."""
+"""The command that compares numbers of topics: choose-topics. Heavy imports are deferred."""
 
 import inspect
 import sys
@@ -23,11 +23,13 @@ from polyaurn.cli.options import (
 from polyaurn.cli.steps import note, print_json, read
 from polyaurn.cli.tables import show_table
 
+FOLDER, FORMER_FOLDER = "polyaurn-choose-topics", "polyaurn-sweep"
+
 
 @reads_corpus
 @takes_settings(
     "max_iter", "doc_topic_prior", "topic_word_prior", "sampler", "random_state", "n_jobs",
-    "device", max_iter=200,
+    "device", "learn_priors_every", "average_draws", max_iter=200,
 )  # fmt: skip
 def choose_topics(
     corpus: CorpusPath,
@@ -35,10 +37,13 @@ def choose_topics(
         str, typer.Option("--topics", "-k", help="Numbers of topics, separated by commas.")
     ] = "10,20,50,100",
     seeds: Annotated[int, typer.Option(help="Models for each number of topics.")] = 3,
-    out: Annotated[Path, typer.Option(help="Folder for models, numbers and the page.")] = Path(
-        "polyaurn-sweep"
-    ),
-    test_share: Annotated[float, typer.Option(help="Share of the documents held out.")] = 0.1,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for models, numbers and the page.", show_default=FOLDER),
+    ] = None,
+    test_share: Annotated[
+        float, typer.Option(help="Share of the documents held out; 0 for none.")
+    ] = 0.1,
     score: Annotated[
         str,
         typer.Option(
@@ -47,7 +52,7 @@ def choose_topics(
         ),
     ] = "completion",
     particles: Annotated[
-        int, typer.Option(help="Particles of left-to-right; more are more exact.")
+        int, typer.Option(help="Particles of left-to-right; more give a smaller error.")
     ] = 20,
     json: Json = False,
     quiet: Quiet = False,
@@ -64,6 +69,9 @@ def choose_topics(
 
     Example: polyaurn choose-topics reviews.csv --text-column review --topics 10,20,50,100 --seeds 3
     """
+    from polyaurn.cli.config import source_as_config
+    from polyaurn.files.atomic import write_text
+    from polyaurn.files.names import CONFIG
     from polyaurn.studies.topic_grid import topic_grid
     from polyaurn.studies.topic_grid.folder import GridFolder
     from polyaurn.studies.topic_grid.setting import MAX_SCORED, check_grid, make_scoring
@@ -78,6 +86,7 @@ def choose_topics(
     device = options.pop("device")
     wanted = list(product(*check_grid(numbers, seeds, **options)))
     options["device"] = choose_device(device, options["sampler"], quiet=quiet)
+    out = out or _default_folder()
     folder = GridFolder(out, make_scoring(max_scored=MAX_SCORED, **options))
     documents = read(corpus, reading, quiet=quiet or json, bars=not quiet)
     try:
@@ -93,12 +102,21 @@ def choose_topics(
             "command again to continue."
         )
         raise typer.Exit(INTERRUPTED) from None
+    write_text(out / CONFIG, source_as_config(corpus, reading, "a topic grid"))
     if json:
         print_json(found)
     elif not quiet:
         _show(found)
         note(found["suggestion"]["sentence"])
         note(f"Written: {out / 'sweep.html'}, with sweep.csv, sweep.json and the models beside it")
+
+
+def _default_folder() -> Path:
+    """Return where a grid is stored by default: under the former name where only that is there."""
+    from polyaurn.studies.folders import SETTING
+
+    new, former = Path(FOLDER), Path(FORMER_FOLDER)
+    return former if (former / SETTING).exists() and not new.exists() else new
 
 
 def _in_words(place: dict[str, Any]) -> str:
@@ -123,7 +141,7 @@ def _in_words(place: dict[str, Any]) -> str:
 
 def _show(found: dict[str, Any]) -> None:
     """Show the table at a terminal, and tab-separated numbers elsewhere."""
-    from polyaurn.studies.topic_grid.table import columns, in_brief, table
+    from polyaurn.studies.topic_grid.table import LITERATURE, columns, in_brief, table
     from polyaurn.training.progress import WIDE
 
     if not sys.stdout.isatty():
@@ -131,26 +149,26 @@ def _show(found: dict[str, Any]) -> None:
             typer.echo("\t".join("" if value is None else str(value) for value in values))
         return
     between = " ± " if get_terminal_size().columns >= WIDE else "\n± "
-    shown = columns(found)
-    titles = [title for title, _ in shown.values()]
-    show_table(
-        ("topics", "seeds", *titles),
-        [
-            (
-                row["topics"],
-                row["seeds"],
-                *(in_brief(row, name, between=between) for name in shown),
-            )
-            for row in found["topics"]
-        ],
-    )
+    for shown in (columns(found), LITERATURE):
+        titles = [title for title, _ in shown.values()]
+        show_table(
+            ("topics", "seeds", *titles),
+            [
+                (
+                    row["topics"],
+                    row["seeds"],
+                    *(in_brief(row, name, between=between) for name in shown),
+                )
+                for row in found["topics"]
+            ],
+        )
 
 
 def sweep(**options: Any) -> None:
     """Do what choose-topics does, under its former name."""
-    choose_topics(**options)
     if not (options["quiet"] or options["json"]):
         note("Note: 'polyaurn sweep' is now called 'polyaurn choose-topics'.")
+    choose_topics(**options)
 
 
 sweep.__signature__ = inspect.signature(choose_topics)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The command that shows a model's topics. Heavy imports wait inside."""
+"""The command that shows a model's topics. Heavy imports are deferred."""
 
 from typing import Annotated
 
@@ -19,8 +19,8 @@ def topics(
 ) -> None:
     """Show the topics of a model.
 
-    Words are in the order of relevance: frequent in the topic, and rarer elsewhere. The most
-    probable ones come with --order frequency.
+    Words are in order of relevance: frequent in the topic, and rarer elsewhere. Use --order
+    frequency for the most probable ones.
 
     Example: polyaurn topics model --words 15 --by-size
     """
