@@ -13,11 +13,21 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from polyaurn import Corpus, datasets, read_corpus
+from polyaurn import Corpus, __version__, datasets, read_corpus
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 SHARED = HERE.parent / ".." / "shared" / "corpora"
+
+
+def commit() -> str | None:
+    """Return the commit of the code, with "-dirty" if files differ from it; None if unknown."""
+    call = ("git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40")
+    try:
+        done = subprocess.run(call, cwd=HERE, capture_output=True, text=True, check=False)
+    except OSError:  # git is not installed
+        return None
+    return done.stdout.strip() or None
 
 
 def machine() -> dict[str, Any]:
@@ -27,8 +37,17 @@ def machine() -> dict[str, Any]:
     if info.exists():
         models = [line for line in info.read_text().splitlines() if line.startswith("model name")]
         cpu = models[0].split(":", 1)[1].strip() if models else cpu
-    versions = {"python": platform.python_version()}
-    packages = ("polyaurn", "numpy", "numba", "numba-cuda", "cupy-cuda13x", "tomotopy", "topica")
+    versions = {"python": platform.python_version(), "polyaurn": __version__}
+    packages = (
+        "numpy",
+        "numba",
+        "numba-cuda",
+        "cupy-cuda13x",
+        "tomotopy",
+        "topica",
+        "gensim",
+        "scikit-learn",
+    )
     for package in packages:
         try:
             versions[package] = version(package)
@@ -39,6 +58,7 @@ def machine() -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "system": platform.system(),
         "versions": versions,
+        "commit": commit(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
     }
 
@@ -71,10 +91,15 @@ def parse_options(parser: argparse.ArgumentParser, child: Callable[[dict[str, An
     return options
 
 
-def in_own_process(program: str, arguments: dict[str, Any]) -> Any:
-    """Run a benchmark program's child in a process of its own; return what it prints as JSON."""
+def in_own_process(program: str, arguments: dict[str, Any], *, one_thread: bool = False) -> Any:
+    """Run a benchmark program's child in a process of its own; return what it prints as JSON.
+
+    With `one_thread` the libraries that NumPy calls have one thread: they read so when they load.
+    """
+    libraries = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM") if one_thread else ()
     done = subprocess.run(
         [sys.executable, program, "--child", json.dumps(arguments)],
+        env=os.environ | {f"{name}_NUM_THREADS": "1" for name in libraries},
         capture_output=True,
         text=True,
         check=False,

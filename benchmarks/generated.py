@@ -1,8 +1,8 @@
 """Corpora of any size, drawn piece by piece into a mapped file.
 
 Topics are samples from Zipf's law over words shuffled for each topic, mixed with a tenth of
-words from one law for all; a document's topics follow a Chinese restaurant process; lengths
-are lognormal. Made for measuring memory and speed at a shape, not for judging topics.
+words from one distribution for all; a document's topics follow a Chinese restaurant process;
+lengths are lognormal. Made for measuring memory and speed at a shape, not for judging topics.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from numba import njit
 from polyaurn.corpus.urn_file import UrnWriter
 
 TRUE_TOPICS, SAMPLE = 500, 1 << 16
-DOCUMENTS_A_PIECE = 20_000
+DOCUMENTS_PER_PIECE = 20_000
 
 
 def write_generated(path: Path, D: int, V: int, mean_length: float, threads: int = 2) -> int:
@@ -32,7 +32,7 @@ def write_generated(path: Path, D: int, V: int, mean_length: float, threads: int
     with UrnWriter(path) as writer, ThreadPoolExecutor(threads) as pool:
 
         def piece(lo: int) -> tuple[np.ndarray, np.ndarray]:
-            n = min(DOCUMENTS_A_PIECE, D - lo)
+            n = min(DOCUMENTS_PER_PIECE, D - lo)
             draw = np.random.default_rng((1, lo))
             log_mean = np.log(mean_length) - sigma**2 / 2
             lengths = np.maximum(1, draw.lognormal(log_mean, sigma, n)).astype(np.int64)
@@ -40,7 +40,7 @@ def write_generated(path: Path, D: int, V: int, mean_length: float, threads: int
             _fill(lengths, topics, common, draw, word)
             return lengths, word
 
-        todo = list(range(0, D, DOCUMENTS_A_PIECE))
+        todo = list(range(0, D, DOCUMENTS_PER_PIECE))
         for first in range(0, len(todo), 2 * threads):  # a few pieces in memory at a time
             for lengths, word in pool.map(piece, todo[first : first + 2 * threads]):
                 writer.add(lengths, word)

@@ -1,7 +1,7 @@
 """Peak memory while training, corpus included, and what a token and a nonzero take.
 
 The corpus is generated into a mapped file by another process, then trained on in a process of
-its own, whose peak resident memory the operating system tells.
+its own, whose peak resident memory the operating system reports.
 
     python benchmarks/memory.py --documents 1000000 --words 100000 --length 100 --topics 1000
     python benchmarks/memory.py --documents 8200000 --words 90000 --length 93.6 --topics 1000 \
@@ -99,7 +99,7 @@ def main() -> None:
         print(f"{row['moment']:<24} peak {row['peak_mb']:9.1f} MB{speed}")
     print(
         f"N = {result['tokens']:,}: peak {result['peak_mb']:,.0f} MB, "
-        f"{result['peak_mb'] * MB / result['tokens']:.2f} bytes a token"
+        f"{result['peak_mb'] * MB / result['tokens']:.2f} bytes per token"
     )
     if not options.no_save:
         name = options.name or f"{options.documents}-{options.words}-{options.topics}"

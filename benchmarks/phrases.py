@@ -13,7 +13,7 @@ from common import parse_options, write_result
 from polyaurn.corpus import phrases
 from polyaurn.corpus.preparation import with_phrases
 from polyaurn.corpus.tokenization import Tokenization
-from text_defaults import CORPORA
+from text_corpora import texts_of
 
 _PAIR = re.compile(r"(?=\b([^\W\d_]{2,})([ -])([^\W\d_]{2,})\b)")
 
@@ -40,7 +40,7 @@ def main() -> None:
     phrases.LEAST_RATIO, phrases.LEAST_NPMI = 0.0, -1.0  # all pairs, in order of their score
     rows = []
     for name in given.corpora:
-        texts = CORPORA[name](given.most)
+        texts, _ = texts_of(name, given.most)
         marked = confirmed(texts)
         for score in ("ratio", "npmi"):
             found = with_phrases(Tokenization(), True, lambda texts=texts: texts, score=score)

@@ -1,4 +1,4 @@
-"""Pictures of the results that lie under `results/`, for `README.md`.
+"""Pictures of the results under `results/`, for `README.md`.
 
 python benchmarks/plots.py
 """

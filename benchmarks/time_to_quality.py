@@ -55,7 +55,7 @@ def split(corpus: Any) -> tuple[Any, Any]:
 
 
 def reached(points: list[dict], goal: dict[str, float]) -> bool:
-    """Tell whether both scores are there, so that the run may end."""
+    """Return whether both scores are there, so that the run may end."""
     scores = {name: [p[name] for p in points if name in p] for name in goal}
     return all(found and max(found) >= goal[name] for name, found in scores.items())
 

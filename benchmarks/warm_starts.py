@@ -1,10 +1,10 @@
-"""What a chain's start does for its held-out score: growing, annealing, or both.
+"""What a chain's start does for its held-out score: growing, annealing, a collapsed start.
 
 Each start is followed by its number of sweeps. CPU time of training and the race's held-out score,
 on the tenth of the documents that the race holds out; priors are learned, or fixed with --fixed.
 
     python benchmarks/warm_starts.py --corpus debian --topics 1000 --sampler sparse-dirichlet \
-        --starts grow:160 auto:160 anneal:80
+        --starts grow:160 anneal:80 collapsed:83
 """
 
 import argparse
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--corpus", default="debian")
     parser.add_argument("--topics", type=int, default=1000)
     parser.add_argument("--sampler", default="sparse-dirichlet")
-    parser.add_argument("--starts", nargs="+", default=["grow:160", "auto:160", "anneal:80"])
+    parser.add_argument("--starts", nargs="+", default=["grow:160", "anneal:80", "collapsed:83"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--fixed", action="store_true", help="keep the priors as they are")
     parser.add_argument("--no-save", action="store_true")
@@ -62,7 +62,8 @@ def main() -> None:
         names = ("corpus", "topics", "sampler", "threads", "fixed")
         setting = {name: getattr(options, name) for name in names}
         priors = "fixed" if options.fixed else "learned"
-        name = f"warm-starts-{options.corpus}-{options.topics}-{priors}"
+        starts = "-".join(run["start"] for run in runs)
+        name = f"warm-starts-{options.corpus}-{options.topics}-{priors}-{starts}"
         write_result(name, {"setting": setting, "runs": runs})
 
 

@@ -34,16 +34,16 @@ KEPT = 40  # failing inputs kept of each target
 
 
 class Progress:
-    """Numbers that worker and supervisor share: next index, accepted, refused, failed."""
+    """Numbers that worker and supervisor share: next index, accepted, rejected, failed."""
 
     def __init__(self) -> None:
         self._numbers = memoryview(mmap.mmap(-1, 32)).cast("q")
 
     def __getitem__(self, name: str) -> int:
-        return self._numbers[("next", "accepted", "refused", "failed").index(name)]
+        return self._numbers[("next", "accepted", "rejected", "failed").index(name)]
 
     def __setitem__(self, name: str, value: int) -> None:
-        self._numbers[("next", "accepted", "refused", "failed").index(name)] = value
+        self._numbers[("next", "accepted", "rejected", "failed").index(name)] = value
 
 
 class TooSlow(BaseException):
@@ -68,7 +68,7 @@ def work(target: str, seed: int, end: int, progress: Progress, notes: Path) -> N
         signal.setitimer(signal.ITIMER_PROF, PATIENCE)
         try:
             verdict = TARGETS[target](data)
-            progress["accepted" if verdict == ACCEPTED else "refused"] += 1
+            progress["accepted" if verdict == ACCEPTED else "rejected"] += 1
         except (Exception, TooSlow) as error:
             progress["failed"] += 1
             note(notes, target, index, data, _where(error))
@@ -124,14 +124,14 @@ def try_target(
                 notes, target, index, hostile(target, seed, index), f"worker died: status {status}"
             )
             progress["next"] = index + 1
-    tried = progress["accepted"] + progress["refused"] + progress["failed"]
+    tried = progress["accepted"] + progress["rejected"] + progress["failed"]
     return {
         "target": target,
         "seed": seed,
         "first": start,
         "inputs": tried,
         "accepted": progress["accepted"],
-        "refused": progress["refused"],
+        "rejected": progress["rejected"],
         "failed": progress["failed"],
         "seconds": round(time.monotonic() - began, 1),
     }
@@ -177,7 +177,7 @@ def main() -> int:
         results.append(one)
     total = {
         k: round(sum(one[k] for one in results), 1)
-        for k in ("inputs", "accepted", "refused", "failed", "seconds")
+        for k in ("inputs", "accepted", "rejected", "failed", "seconds")
     }
     print(json.dumps({"total": total}))
     if options.out:

@@ -2,7 +2,7 @@
 
 A target writes the bytes to a temporary file, in memory where the system has a RAM disk, and reads
 it. The promise: a valid corpus (or model) comes back, or one `InputError` sentence that names the
-file. Whatever else happens, a warning included, is raised and is a bug.
+file. Whatever else happens, a warning included that is not about languages, is raised and is a bug.
 """
 
 import atexit
@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from polyaurn import Corpus, InputError, exchange, import_corpus, load, read_corpus
+from polyaurn.base.errors import LanguageWarning
 from polyaurn.corpus.names import check_vocabulary
 from polyaurn.model.model import TopicModel
 from polyaurn.training.checkpoints import newest
 
 WORDS = ("apple", "leaf", "tree", "river")
-ACCEPTED, REFUSED = "accepted", "refused"
+ACCEPTED, REJECTED = "accepted", "rejected"
 LONGEST_SENTENCE = 1500
 BETWEEN_FILES = b"\x00--\x00"  # in the input of the target "folder"
 
@@ -91,13 +92,14 @@ def judge(path: Path, also_import: bool, **options: Any) -> str:
         assert (imported is None) == (read is None), "reading and importing disagree"
         assert imported is None or imported == read, "imported is not what was read"
         assert set(path.parent.iterdir()) - {out} == before, "files are left over"
-    return REFUSED if read is None else ACCEPTED
+    return REJECTED if read is None else ACCEPTED
 
 
 def _try(act: Callable[[], Any], path: Path) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ResourceWarning)  # raised where none can catch it
+        warnings.simplefilter("ignore", LanguageWarning)  # bytes may spell another script
         try:
             return act()
         except InputError as error:
@@ -138,7 +140,7 @@ def anything(data: bytes) -> str:
     names = ("x", "x.txt", "x.csv", "x.tsv", "x.mtx", "x.svm", "x.ldac", "docword.x.txt", "x.urn",
              "x.jsonl")  # fmt: skip
     if not data:
-        return REFUSED
+        return REJECTED
     path = place("anything") / names[data[0] % len(names)]
     path.write_bytes(data[1:])
     try:
@@ -186,7 +188,7 @@ def _sealed(
     data: bytes, name: str, files: dict[str, bytes], header: str, act: Callable[[Path], Any]
 ) -> str:
     if len(data) < 2:
-        return REFUSED
+        return REJECTED
     path = place(name) / name
     if not path.exists():
         path.mkdir()
@@ -197,7 +199,7 @@ def _sealed(
     if data[1] % 2:
         seal_again(path, header)
     try:
-        return REFUSED if _try(lambda: act(path) or path, path) is None else ACCEPTED
+        return REJECTED if _try(lambda: act(path) or path, path) is None else ACCEPTED
     finally:
         for file in {chosen, header}:
             (path / file).write_bytes(files[file])
@@ -238,7 +240,7 @@ def _exchanged(name: str, read: Callable[[Path], TopicModel]) -> Callable[[bytes
         path = place(name) / name
         path.write_bytes(data)
         path.with_suffix(".other").write_text("num_topics 2\nnum_terms 4\nalpha 0.1\n")
-        return REFUSED if _try(lambda: use_model(read(path)) or path, path) is None else ACCEPTED
+        return REJECTED if _try(lambda: use_model(read(path)) or path, path) is None else ACCEPTED
 
     return target
 
