@@ -1,14 +1,25 @@
-"""Draw the pictures of the documentation (needs matplotlib).
+"""Draw the pictures of the documentation (needs matplotlib; pages need Chromium and selenium).
 
 python docs/pictures.py demo       topics of Python's documentation, and two training traces
 python docs/pictures.py algorithm  a sweep: counts, the two draws of Phi, and one token
-python docs/pictures.py plots      tree, similarity, classes and documents of 30 topics
+python docs/pictures.py plots      map, tree, similarity, classes and documents of topics
 python docs/pictures.py compare    samplers on KOS, from benchmarks/results/compare-kos-50.json
+python docs/pictures.py pages      the report of Python's documentation, and those of the tutorial
+python docs/pictures.py moving     an interactive map of the tutorial's topics, pointed at
+python docs/pictures.py choosing   numbers of topics of KOS side by side
+python docs/pictures.py models     what each model says, on texts of four subjects
+python docs/pictures.py notebook   the first cells of the notebook, with what they show
 """
 
 import json
+import shutil
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,6 +28,7 @@ import polyaurn
 from polyaurn.chain.state import phi_matrix, topic_word_matrix
 
 HERE = Path(__file__).resolve().parent
+KOS = HERE.parent / "../shared/corpora/docword.kos.txt.gz"
 COLOURS = plt.get_cmap("tab10").colors
 
 
@@ -135,11 +147,10 @@ def demo() -> None:
 
 def plots() -> None:
     """Draw the pictures of the page on plots, each below 100 kB."""
-    from PIL import Image
-
     from polyaurn.plots import (
         plot_dendrogram,
         plot_document_map,
+        plot_map,
         plot_per_class,
         plot_similarity,
     )
@@ -148,6 +159,7 @@ def plots() -> None:
     model = polyaurn.LDA(30, max_iter=200).fit(corpus).model_
     packages = [name.split(".")[0] for name in corpus.doc_names]
     drawn = {
+        "map": plot_map(polyaurn.LDA(40, max_iter=200).fit(corpus).model_),
         "dendrogram": plot_dendrogram(model),
         "similarity": plot_similarity(model),
         "classes": plot_per_class(model, packages, most=8),
@@ -156,12 +168,225 @@ def plots() -> None:
     for name, ax in drawn.items():
         file = HERE / "images" / f"{name}.png"
         ax.figure.savefig(file, dpi=80)
-        with Image.open(file) as picture:
-            small = picture.convert("RGB").quantize(
-                256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-            )
-        small.save(file, optimize=True)
+        in_few_colours(file)
+
+
+def pages() -> None:
+    """Photograph the report of Python's documentation, and the pages of the tutorial."""
+    corpus = polyaurn.datasets.python_docs()
+    lda = polyaurn.LDA(40, max_iter=300, random_state=0).fit(corpus)
+    texts, news = tutorial()
+    packages = [name.split(".")[0] for name in corpus.doc_names]
+    with tempfile.TemporaryDirectory() as folder, browser(1280, 860) as chromium:
+        page = polyaurn.write_report(
+            lda, Path(folder) / "docs.html", corpus=corpus, classes=packages,
+            title="Python documentation",
+        )  # fmt: skip
+        photograph(chromium, page.as_uri(), "report")
+        page = polyaurn.write_report(
+            news, Path(folder) / "news.html", texts=texts, title="ABC news, 2000 to 2002"
+        )
+        photograph(chromium, f"{page.as_uri()}#topic-3", "tutorial")
+        photograph(chromium, f"{page.as_uri()}#document-93", "tutorial-document")
+
+
+def tutorial() -> tuple[list[str], polyaurn.TopicModel]:
+    """Return the articles of the tutorial, and its model."""
+    from gensim.test.utils import datapath
+
+    texts = Path(datapath("lee_background.cor")).read_text(encoding="utf-8").splitlines()
+    lda = polyaurn.LDA(10, max_iter=300, random_state=0).fit(polyaurn.Corpus.from_texts(texts))
+    names = {2: "War in Afghanistan", 3: "Middle East", 4: "Cricket", 7: "Bushfires"}
+    return texts, lda.model_.label_topics(names)
+
+
+def moving() -> None:
+    """Photograph an interactive map, with the pointer on a topic."""
+    from polyaurn.plots import interactive
+
+    figure = interactive.plot_map(tutorial()[1])
+    with tempfile.TemporaryDirectory() as folder, browser(860, 640) as chromium:
+        page = Path(folder) / "map.html"
+        page.write_text(interactive.page_of(figure), encoding="utf-8")
+        point = "Plotly.Fx.hover('polyaurn', [{curveNumber: 0, pointNumber: 2}])"
+        photograph(chromium, page.as_uri(), "interactive", height=600, run=point)
+
+
+def choosing() -> None:
+    """Photograph both ends of a page that compares numbers of topics."""
+    corpus = polyaurn.read_corpus(KOS)
+    with tempfile.TemporaryDirectory() as folder, browser(1110, 860) as chromium:
+        polyaurn.topic_grid(corpus, [10, 20, 50], seeds=2, out=Path(folder) / "grid")
+        page = (Path(folder) / "grid/sweep.html").as_uri()
+        photograph(chromium, page, "choose-topics", height=960)
+        photograph(chromium, page, "choose-topics-flows", at="Topics side by side")
+
+
+NOTEBOOK = """<!doctype html><meta charset="utf-8"><style>
+body { font: 14px sans-serif } td, th { padding: 3px 8px } .cell { background: #eee; padding: 6px }
+</style>"""
+
+
+def notebook() -> None:
+    """Photograph the first two cells of the notebook, executed in a kernel."""
+    import nbclient
+    import nbformat
+
+    read = nbformat.read(HERE / "notebook.ipynb", as_version=4)
+    read.cells = [cell for cell in read.cells if cell.cell_type == "code"][:2]
+    nbclient.NotebookClient(read, timeout=240, kernel_name="python3").execute()
+    parts = []
+    for cell in read.cells:
+        shown = [output["data"]["text/html"] for output in cell.outputs]
+        parts += [f"<pre class='cell'>{escape(cell.source)}</pre>", *shown]
+    with tempfile.TemporaryDirectory() as folder, browser(926, 920) as chromium:
+        page = Path(folder) / "notebook.html"
+        page.write_text(NOTEBOOK + "".join(parts), encoding="utf-8")
+        photograph(chromium, page.as_uri(), "notebook", height=920)
+
+
+@contextmanager
+def browser(width: int, height: int) -> Iterator[Any]:
+    """Start Chromium, without its window."""
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(shutil.which("chromium"))
+    for flag in ("--headless=new", "--no-sandbox", "--hide-scrollbars"):
+        options.add_argument(flag)
+    service = webdriver.ChromeService(str(shutil.which("chromedriver")))
+    started = webdriver.Chrome(options=options, service=service)
+    started.set_window_size(width, height)
+    try:
+        yield started
+    finally:
+        started.quit()
+
+
+def photograph(
+    chromium: Any, address: str, name: str, *, at: str = "", height: int | None = None,
+    run: str = "",
+) -> None:  # fmt: skip
+    """Write what a page shows, from a heading on or after a script, as a picture of few colours."""
+    size = {"width": chromium.get_window_size()["width"], "height": height or 860}
+    chromium.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", size | {"deviceScaleFactor": 1, "mobile": False}
+    )
+    chromium.get("about:blank")
+    chromium.get(address)
+    chromium.implicitly_wait(10)
+    if at:
+        heading = chromium.find_element("xpath", f"//h2[contains(., '{at}')]")
+        chromium.execute_script("arguments[0].scrollIntoView()", heading)
+    chromium.execute_script(run)
+    file = HERE / "images" / f"{name}.png"
+    chromium.save_screenshot(str(file))
+    in_few_colours(file)
+
+
+def in_few_colours(file: Path) -> None:
+    """Make a picture small."""
+    from PIL import Image
+
+    with Image.open(file) as picture:
+        small = picture.convert("RGB").quantize(
+            256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
+    small.save(file, optimize=True)
+
+
+SUBJECTS = {
+    "space": "moon orbit rocket crew launch mars star probe",
+    "garden": "soil seed bloom rose shade water spade leaf",
+    "sport": "goal team cup fans match coach league score",
+    "cooking": "oven butter onion salt recipe bake sauce pan",
+}
+
+
+def written(n: int, length: int, mixing: float, seed: int = 0) -> list[list[str]]:
+    """Return texts that mix the subjects; with a tiny `mixing` each is of one."""
+    rng = np.random.default_rng(seed)
+    words = [line.split() for line in SUBJECTS.values()]
+    texts = []
+    for _ in range(n):
+        share = rng.dirichlet(np.full(len(words), mixing))
+        subjects = rng.choice(len(words), length, p=share)
+        texts.append([words[s][rng.integers(8)] for s in subjects])
+    return texts
+
+
+def models() -> None:
+    """Draw one picture for each model: what it says about texts."""
+    long_texts, titles = written(300, 40, 0.4), written(400, 5, 1e-6, seed=1)
+    lda = polyaurn.LDA(4, max_iter=200, verbose=False).fit(long_texts)
+    _shares("models-lda", lda.transform(long_texts[:12]), lda, "share of topics in a document")
+    clusters = polyaurn.DocumentClusters(20, max_iter=100, verbose=False).fit(titles)
+    _shares("models-clusters", clusters.probabilities_[:12].toarray(), clusters,
+            "probability of clusters of a title")  # fmt: skip
+    seeds = ["moon", "rocket"]
+    seeded = polyaurn.LDA(4, max_iter=200, seed_words={0: seeds}, verbose=False).fit(long_texts)
+    figure, ax = plt.subplots(figsize=(5.2, 2.6), layout="constrained")
+    found = seeded.topics(8, weights=True)[0]
+    colours = [COLOURS[1] if word in seeds else COLOURS[0] for word, _ in found]
+    ax.barh([word for word, _ in found], [p for _, p in found], color=colours)
+    ax.invert_yaxis()
+    ax.set_xlabel("words of topic 0, its seeds in orange")
+    _finish(figure, ax, "models-seeded")
+    _over_time()
+    rng = np.random.default_rng(4)
+    sticks = rng.beta(1.0, 6.0, 60)
+    weights = np.sort(sticks * np.cumprod(np.append(1.0, 1.0 - sticks[:-1])))[::-1]
+    figure, ax = plt.subplots(figsize=(5.2, 2.6), layout="constrained")
+    ax.bar(range(60), weights, color=[COLOURS[0] if w > 0.001 else "#bbbbbb" for w in weights])
+    ax.set(
+        xlabel="topics by weight; those in grey have less than 0.1%", ylabel="weight", yscale="log"
+    )
+    _finish(figure, ax, "models-hdp")
+
+
+def _over_time() -> None:
+    """Draw the words of one topic that change from year to year."""
+    texts, years = [], []
+    for year in range(2004, 2012):
+        late = min(1.0, max(0.0, (year - 2005) / 4))
+        rng = np.random.default_rng(year)
+        for _ in range(120):
+            device = ["touchscreen", "apps"] if rng.random() < late else ["keyboard", "stylus"]
+            texts.append(["phone", "battery", *device, "phone"])
+            years.append(f"{year}-06-30")
+    topics = polyaurn.TopicsOverTime(1, carry=0.3, max_iter=30, slice_iter=20, verbose=False)
+    topics.fit(texts, years, by="year")
+    figure, ax = plt.subplots(figsize=(5.2, 2.6), layout="constrained")
+    for word, colour in zip(("phone", "keyboard", "apps"), COLOURS, strict=False):
+        levels = []
+        for model in topics.models_.values():
+            mass = model.topic_word_mass.toarray()[0] + model.priors.beta
+            levels.append(mass[model.vocab.index(word)] / mass.sum())
+        ax.plot(list(topics.models_), levels, color=colour, label=word)
+    ax.set_ylabel("probability in the topic")
+    ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    _finish(figure, ax, "models-over-time")
+
+
+def _shares(name: str, shares: np.ndarray, fitted: object, label: str) -> None:
+    """Draw a bar for each document, cut by its topics."""
+    figure, ax = plt.subplots(figsize=(5.2, 2.6), layout="constrained")
+    edge = np.zeros(len(shares))
+    for k, words in enumerate(fitted.topics(2)):
+        ax.barh(range(len(shares)), shares[:, k], left=edge, color=COLOURS[k],
+                label=" ".join(words))  # fmt: skip
+        edge += shares[:, k]
+    ax.set(yticks=[], xlabel=label, xlim=(0, 1))
+    ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    _finish(figure, ax, name)
+
+
+def _finish(figure: plt.Figure, ax: plt.Axes, name: str) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(HERE / "images" / f"{name}.png", dpi=90)
+    plt.close(figure)
 
 
 if __name__ == "__main__":
-    {"demo": demo, "algorithm": algorithm, "compare": compare, "plots": plots}[sys.argv[1]]()
+    drawings = (demo, algorithm, compare, plots, pages, moving, choosing, models, notebook)
+    {drawing.__name__: drawing for drawing in drawings}[sys.argv[1]]()
