@@ -1,8 +1,9 @@
 """Runs as TOML files: ``--config`` reads one, and a run writes one into its model's folder."""
 
 import json
+import shlex
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from polyaurn.corpus.tokenization import Tokenization
 
 NOT_KEPT = ("config", "out", "trace", "resume", "force", "json", "quiet")
+REPEAT = "repeat"  # the command, in the file of an updated model
 WHERE: dict[str, type] = {"text_column": str, "separator": str}  # text in a table
 NAMES: dict[str, type] = {"name_column": str}
 PRUNING: dict[str, type] = {
@@ -30,6 +32,12 @@ _EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", st
 def take_config(context: typer.Context, path: Path | None) -> Path | None:
     """Use a file's values where the command line gives none."""
     if path is not None and not context.resilient_parsing:
+        repeated = _read(path).get(REPEAT)
+        if repeated is not None:
+            raise InputError(
+                f"The file '{path}' must be of a run of 'polyaurn train'. It is of an updated "
+                f"model, which this command repeats: {repeated!s}"
+            )
         kinds = _kinds(context)
         values = read_config(path, kinds)
         for name, value in values.items():
@@ -138,14 +146,54 @@ def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = 
     return head + "".join(lines)
 
 
-def source_as_config(corpus: Path, reading: dict[str, Any], of: str) -> str:
-    """Return where the documents `of` something are, and how they are read, as TOML."""
+def source_as_config(
+    corpus: Path | None,
+    reading: dict[str, Any],
+    of: str,
+    *,
+    earlier: Sequence[Path] = (),
+    command: str | None = None,
+) -> str:
+    """Return where the documents `of` something are, and how they are read, as TOML.
+
+    `earlier` documents come before those of `corpus`, which is None where files do not say which
+    documents they are. `command` is the one that repeats the run, if it is not `train`.
+    """
     from polyaurn.corpus.readers import MATRIX_OPTIONS
 
     kept = ("format", "name_column", "encoding", "min_tokens", *MATRIX_OPTIONS, *WHERE)
-    values = {"corpus": corpus} | {name: reading[name] for name in kept if reading.get(name)}
+    values: dict[str, Any] = {} if command is None else {REPEAT: command}
+    if corpus is not None:
+        values |= {"earlier": list(earlier)} if earlier else {}
+        values["corpus"] = corpus
+    values |= {name: reading[name] for name in kept if reading.get(name)}
     lines = [f"{_key(name)} = {_toml(value)}\n" for name, value in values.items()]
     return f"# Documents of {of}, of polyaurn {__version__}.\n" + "".join(lines)
+
+
+def as_command(context: typer.Context) -> str:
+    """Return a command with the options that are not its defaults, as a line for a shell."""
+    paths, words = _paths(context), ["polyaurn", str(context.command.name)]
+    options: list[str] = []
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        given: Any = context.params.get(name)
+        plain = given is None or given is False or given == parameter.get_default(context)
+        if plain or name in (*NOT_KEPT, "words"):
+            continue
+        values = [
+            str(Path(value).absolute())
+            if name in paths or (name == "stop_words" and Path(value).is_file())
+            else str(value)
+            for value in (given if isinstance(given, list | tuple) else [given])
+        ]
+        if parameter.param_type_name == "argument":
+            words += values
+        elif given is True:
+            options.append(parameter.opts[0])
+        else:
+            options += [word for value in values for word in (parameter.opts[0], value)]
+    return f"{shlex.join([*words, *options])} --out MODEL"
 
 
 def options_in(path: Path, kinds: dict[str, type]) -> dict[str, Any]:
@@ -241,6 +289,8 @@ def _number_or_file(value: str | None) -> Any:
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, Path):
         value = str(value.absolute())
     if isinstance(value, str):

@@ -120,7 +120,11 @@ def _documents(
     reading = {name: default for name, (_, default) in READING.items()}
     source, missing = find_source(model, folder, corpus, reading)
     if source is None:
-        if missing and not (quiet or json):
+        if not (quiet or json):
+            missing = missing or (
+                f"The folder '{folder}' does not say which corpus it was trained on. Name it with "
+                "--corpus."
+            )
             note(f"Note: {missing} Until then, no documents are shown.")
         return {}
     documents = read_source(source, quiet=True, bars=not quiet)

@@ -137,7 +137,7 @@ def _trained_on(
     if source is None:
         said = missing or f"The folder '{folder}' does not say which corpus it was trained on."
         raise InputError(
-            said.replace("Name its new place with --corpus.", "").strip()
+            said.partition(" Name its new place")[0]
             + " Name it with --corpus, or documents to compare with in its place with --against."
         )
     return read_source(source, quiet=True, bars=not quiet)

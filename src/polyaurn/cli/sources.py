@@ -28,13 +28,15 @@ _OF_CORPUS: dict[str, type] = {  # options of a run that say where its corpus is
     "layer": str,
     "min_tokens": int,
 }
+_BEFORE: dict[str, type] = {"earlier": list}  # corpora of an updated model, before the new one
 _OF_PAGE: dict[str, type] = {"date_column": str, "class_column": str}  # kept for the page
 
 
 class Source(NamedTuple):
     """The file or folder of a model's documents, how it is read, and columns for the page.
 
-    `part` says which of its documents are the model's, where these are not all.
+    `part` says which of its documents are the model's, where these are not all, and `earlier` which
+    documents come before them, those that an update sampled again.
     """
 
     path: Path
@@ -42,6 +44,12 @@ class Source(NamedTuple):
     date_column: str | None
     class_column: str | None
     part: "PartOfCorpus | None" = None
+    earlier: "tuple[Source, ...]" = ()
+
+    @property
+    def files(self) -> "tuple[Source, ...]":
+        """The file or folder of each part of the documents, in their order."""
+        return (*self.earlier, self._replace(earlier=()))
 
     @property
     def kind(self) -> str:
@@ -72,18 +80,22 @@ def find_source(
 
     config = config_for(model, folder)
     kept = options_in(config, _OF_CORPUS)
+    before = options_in(config, _BEFORE).get("earlier", []) if corpus is None else []
     columns = {"date_column": date_column, "class_column": class_column}
     columns |= {k: str(v) for k, v in options_in(config, _OF_PAGE).items() if columns[k] is None}
     path = corpus or (Path(str(kept["corpus"])) if "corpus" in kept else None)
     if path is None:
         _reject_columns(columns | reading)
         return None, ""
+    given = reading
     if corpus is None:
-        if not path.exists():
+        lost = next((file for file in map(Path, [*before, path]) if not file.exists()), None)
+        if lost is not None:
             _reject_columns({"date_column": date_column, "class_column": class_column} | reading)
+            whole = ", all documents in one file," if before else ""
             return None, (
-                f"The corpus '{path}' of the model is no longer there. Name its new place with "
-                "--corpus."
+                f"The corpus '{lost}' of the model is no longer there. Name its new place{whole} "
+                "with --corpus."
             )
         taken = {name: kept[name] for name in _OF_CORPUS if name in kept and name != "corpus"}
         plain = {name: READING[name][1] for name in taken}
@@ -92,7 +104,12 @@ def find_source(
             if reading[name] is not None:
                 reading[name] = Path(reading[name])
     options = as_trained(model, path, reading, folder, cut=cut)
-    source = Source(path, options, columns["date_column"], columns["class_column"])
+    named_as = {"name_column": given["name_column"]}  # in earlier files only if they have it
+    earlier = tuple(
+        Source(file, as_trained(model, file, reading | named_as, folder, cut=cut), None, None)
+        for file in map(Path, before)
+    )
+    source = Source(path, options, columns["date_column"], columns["class_column"], earlier=earlier)
     part = part_of(model, folder)
     named = part is not None and corpus is not None and has_texts(source)
     if part is not None and named and sum(1 for _ in stream(source)) == len(part.numbers):
@@ -143,6 +160,10 @@ def _reject_columns(options: dict[str, Any]) -> None:
 
 def read_source(source: Source, *, quiet: bool, bars: bool) -> "Corpus":
     """Return the corpus of a model, of which a slice has a part."""
+    from polyaurn.corpus.joined_words import as_one
+
+    if source.earlier:
+        return as_one([read_source(file, quiet=quiet, bars=bars) for file in source.files])
     found = read(source.path, source.reading, quiet=quiet, bars=bars)
     part = source.part
     if part is None or len(found) == len(part.numbers) < part.n_documents:
@@ -189,7 +210,7 @@ def has_texts(source: Source) -> bool:
     """Return whether documents can be read as text."""
     from polyaurn.corpus.readers import TEXT_FORMATS
 
-    return source.kind in TEXT_FORMATS
+    return all(file.kind in TEXT_FORMATS for file in source.files)
 
 
 def texts_at(source: Source, documents: "I64") -> list[str]:
@@ -221,6 +242,11 @@ def place_in(source: Source, document: int) -> str:
     """Return where in its file a document of a table is, for messages."""
     from polyaurn.corpus.table_files import row_of
 
+    for file in source.earlier:
+        n = sum(1 for _ in stream(file))
+        if document < n:
+            return place_in(file, document)
+        document -= n
     if source.part is not None:
         document = int(source.part.numbers[document])
     if source.kind != "table":
@@ -233,6 +259,10 @@ def place_in(source: Source, document: int) -> str:
 def _column(source: Source, name: str, option: str) -> Iterator[str]:
     from polyaurn.corpus.readers import TABLE_FORMATS
 
+    if source.earlier:
+        for file in source.files:
+            yield from _column(file, name, option)
+        return
     if source.kind == "mallet" and is_digits(name):
         yield from _column_of_mallet(source, int(name))
         return
@@ -268,6 +298,10 @@ def stream(source: Source) -> Iterator[tuple[str | None, str]]:
     from polyaurn.corpus.html import text_of
     from polyaurn.corpus.readers import stream_texts
 
+    if source.earlier:
+        for file in source.files:
+            yield from stream(file)
+        return
     options, html = reading_options(source.reading), source.reading["html"]
     wanted = ("encoding", "text_column", "name_column", "separator")
     columns = {name: options[name] for name in wanted}

@@ -27,6 +27,7 @@ from polyaurn.training.settings import UPDATE_SWEEPS
     "max_iter", "n_jobs", "device", "evaluate_every", "checkpoint_every", max_iter=UPDATE_SWEEPS
 )
 def update(
+    context: typer.Context,
     model: ModelPath,
     corpus: CorpusPath,
     out: Annotated[Path, typer.Option(help="Folder for the updated model.", show_default=False)],
@@ -66,12 +67,12 @@ def update(
     The model's counts are the prior of the new topics. With --forget they fade, so that the topics
     follow the new documents. The run is kept in the folder and resumed as with 'train'.
     """
-    from polyaurn.cli.config import source_as_config
+    from polyaurn.cli.config import WHERE, as_command, options_in, source_as_config
     from polyaurn.corpus.joined_words import earlier_documents, join_words, one_after_another
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
     from polyaurn.estimator.lda import LDA
     from polyaurn.model.folder import check_target
-    from polyaurn.model.slices.folder import part_of
+    from polyaurn.model.slices.folder import config_for, part_of
     from polyaurn.model.storage import load
     from polyaurn.training.updates import check_counts, check_forget, check_new_topics
 
@@ -99,13 +100,17 @@ def update(
     documents = join_words(
         loaded.vocab, documents, loaded.tokenization, of_text=of_text, name="'CORPUS' argument"
     )
-    earlier = None
+    earlier, cut = None, part_of(loaded, model)
+    kept: dict[str, Any] = dict(options_in(config_for(loaded, model), WHERE))
     for path in with_ or []:
         known = as_trained(loaded, path, reading, model)
-        source = Source(path, known, None, None, part_of(loaded, model))
+        kept |= {name: known[name] for name in WHERE if known[name] is not None}
+        source = Source(path, known, None, None, cut)
         part = read_source(source, quiet=quiet or json, bars=not quiet)
         part = earlier_documents(loaded.vocab, part, loaded.tokenization)
         earlier = part if earlier is None else one_after_another(earlier, part)
+    kept |= {name: value for name, value in options.items() if value is not None}
+    whole = earlier is None or cut is None  # a slice has a part of its file
     changes: dict[str, Any] = {
         "forget": forget,
         "new_topics": new_topics,
@@ -117,7 +122,13 @@ def update(
         quiet=quiet or json,
         bars=not quiet,
         resume=resume,
-        config=source_as_config(corpus, options, "an updated model") if earlier is None else None,
+        config=source_as_config(
+            corpus if whole else None,
+            kept,
+            "an updated model",
+            earlier=with_ or (),
+            command=as_command(context),
+        ),
         make=lambda **given: LDA.from_model(loaded, **given),
         fit=lambda lda, new: lda.update(new, max_iter=lda.max_iter, **changes),
         **parameters,

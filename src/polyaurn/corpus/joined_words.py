@@ -81,6 +81,21 @@ def one_after_another(first: Corpus, second: Corpus) -> Corpus:
     )
 
 
+def as_one(corpora: Sequence[Corpus]) -> Corpus:
+    """Return the documents of several corpora, each in its own words, as one corpus."""
+    vocab = tuple(dict.fromkeys(word for corpus in corpora for word in corpus.vocab))
+    number = {word: v for v, word in enumerate(vocab)}
+    whole: Corpus | None = None
+    for corpus in corpora:
+        theirs = np.array([number[word] for word in corpus.vocab], np.int32)
+        part = Corpus(
+            corpus.doc_ptr, theirs[corpus.word], vocab, corpus.doc_names, corpus.tokenization
+        )
+        whole = part if whole is None else one_after_another(whole, part)
+    assert whole is not None
+    return whole
+
+
 def _documents(
     vocab: tuple[str, ...], X: Any, tokenization: Tokenization | None
 ) -> tuple[Corpus, bool]:
