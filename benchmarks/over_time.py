@@ -7,6 +7,11 @@ scored by one formula, the race's completion, with each slice's word probabiliti
 alpha, on documents that none was trained on.
 
     python benchmarks/over_time.py --large 20newsgroups --topics 50
+
+With `--carries` only `TopicsOverTime` is trained, with each of these values of `carry` and several
+seeds, on documents of topics that drift, of one topic that changes at once, and of real corpora.
+
+    python benchmarks/over_time.py --carries 0 0.3 0.5 0.8 1 --small drifting abrupt ap kos
 """
 
 import argparse
@@ -29,8 +34,13 @@ ENGINES = ("polyaurn", "polyaurn both ways", "polyaurn independent", "tomotopy",
 LARGER_STEPS = {"lr_a": 0.1, "lr_b": 0.1, "lr_c": 0.55}  # its defaults move little in 1,000 sweeps
 
 
-def drifting(n_documents: int, n_words: int, K: int, T: int, seed: int = 0) -> Any:
-    """Draw a corpus from the dynamic topic model: logits of words walk at random."""
+def drifting(
+    n_documents: int, n_words: int, K: int, T: int, seed: int = 0, *, abrupt: bool = False
+) -> Any:
+    """Draw a corpus from the dynamic topic model: logits of words walk at random.
+
+    With `abrupt` they stay, but for one topic, which has other words from the middle on.
+    """
     rng = np.random.default_rng(seed)
     logits = rng.normal(0.0, 2.0, (K, n_words))
     rows, slices, truth = [], [], []
@@ -41,23 +51,26 @@ def drifting(n_documents: int, n_words: int, K: int, T: int, seed: int = 0) -> A
         for _ in range(n_documents // T):
             rows.append(rng.multinomial(60, rng.dirichlet(np.full(K, 0.2)) @ phi))
             slices.append(t)
-        logits = logits + rng.normal(0.0, 0.7, logits.shape)
+        if not abrupt:
+            logits = logits + rng.normal(0.0, 0.7, logits.shape)
+        elif t + 1 == T // 2:
+            logits[0] = rng.normal(0.0, 2.0, n_words)
     corpus = Corpus.from_matrix(np.array(rows), [f"w{v}" for v in range(n_words)])
     return corpus, np.array(slices), truth
 
 
-def small(name: str, n_documents: int, K: int, T: int) -> Any:
+def small(name: str, n_documents: int, K: int, T: int, seed: int = 0) -> Any:
     """Return a small corpus, the slice of each document, and its topics where they are known."""
-    if name == "drifting":
-        return drifting(n_documents, 500, K, T)
+    if name in ("drifting", "abrupt"):
+        return drifting(n_documents, 500, K, T, seed, abrupt=name == "abrupt")
     corpus = open_corpus(name)
-    corpus = at_random(corpus, n_documents).prune(min_count=10)
+    corpus = at_random(corpus, n_documents, seed).prune(min_count=10)
     return corpus, np.arange(corpus.n_documents) % T, None
 
 
-def at_random(corpus: Corpus, n_documents: int) -> Corpus:
+def at_random(corpus: Corpus, n_documents: int, seed: int = 0) -> Corpus:
     """Return some of the documents, in random order."""
-    order = np.random.default_rng(0).permutation(corpus.n_documents)
+    order = np.random.default_rng(seed).permutation(corpus.n_documents)
     return corpus.select(order[:n_documents])
 
 
@@ -110,6 +123,47 @@ def beside(task: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def by_carry(task: dict[str, Any]) -> dict[str, Any]:
+    """Train a small corpus with each value of carry; return the held-out scores, one per seed."""
+    begin, scores = process_time(), {str(carry): list[float]() for carry in task["carries"]}
+    truths = []
+    for seed in range(task["seeds"]):
+        corpus, slices, truth = small(
+            task["corpus"], task["documents"], task["topics"], task["slices"], seed
+        )
+        held = np.random.default_rng((7, seed)).random(corpus.n_documents) < 0.2
+        train, cut = corpus.select(~held), slices[~held]
+        counts = sp.csr_matrix(corpus.to_matrix())
+        truths += [scored(truth, counts, slices, held)] if truth else []
+        for carry in task["carries"]:
+            own = task | {"engine": "polyaurn", "carry": carry}
+            phi = by_polyaurn(train, cut, own, random_state=seed)
+            scores[str(carry)].append(scored(phi, counts, slices, held))
+    return {"scores": scores, "truth": truths, "cpu_seconds": process_time() - begin}
+
+
+def compare_carries(options: argparse.Namespace) -> None:
+    """Compare values of carry on small corpora; print means and paired errors, and write all."""
+    result: dict[str, Any] = {"options": vars(options), "corpora": []}
+    for corpus in options.small:
+        task = {"corpus": corpus, "carries": options.carries, "seeds": options.seeds,
+                "documents": options.documents, "topics": options.small_topics,
+                "slices": options.small_slices, "sweeps": options.sweeps,
+                "threads": options.threads}  # fmt: skip
+        found = in_own_process(__file__, task)
+        result["corpora"].append(task | found)
+        scores = {carry: np.array(seeds) for carry, seeds in found["scores"].items()}
+        best = max(scores, key=lambda carry: scores[carry].mean())
+        for carry, level in scores.items():
+            below = scores[best] - level
+            error = below.std(ddof=1) / np.sqrt(len(below)) if len(below) > 1 else np.nan
+            print(f"{corpus}, carry {carry}: {level.mean():.4f}, "
+                  f"{below.mean():.4f} +- {error:.4f} below carry {best}", flush=True)  # fmt: skip
+        print(f"{corpus}: {found['cpu_seconds']:.0f} s of CPU", flush=True)
+        if not options.no_save:
+            write_result("over-time-carry", result)
+
+
 def scored(phi: list[np.ndarray], counts: sp.csr_matrix, slices: np.ndarray, held: Any) -> float:
     """Return the completion of held-out documents, each by the topics of its slice."""
     level, tokens = 0.0, 0
@@ -122,12 +176,14 @@ def scored(phi: list[np.ndarray], counts: sp.csr_matrix, slices: np.ndarray, hel
     return level / tokens
 
 
-def by_polyaurn(train: Corpus, cut: np.ndarray, task: dict[str, Any]) -> list[np.ndarray]:
+def by_polyaurn(
+    train: Corpus, cut: np.ndarray, task: dict[str, Any], random_state: int = 0
+) -> list[np.ndarray]:
     kind = task["engine"]
     topics = TopicsOverTime(
         task["topics"], carry=0.0 if kind.endswith("independent") else task["carry"],
         both_ways=kind.endswith("both ways"), held_out=0.0, max_iter=task["sweeps"],
-        n_jobs=task["threads"], verbose=False,
+        n_jobs=task["threads"], random_state=random_state, verbose=False,
     )  # fmt: skip
     topics.fit(train, slices=cut)
     return [word_probabilities(model) for model in topics.models_.values()]
@@ -180,7 +236,8 @@ TRAINERS = {"polyaurn": by_polyaurn, "tomotopy": by_tomotopy, "gensim": by_gensi
 
 
 def child(task: dict[str, Any]) -> None:
-    print(json.dumps(large(task) if "large" in task else beside(task)))
+    train = large if "large" in task else by_carry if "carries" in task else beside
+    print(json.dumps(train(task)))
 
 
 def main() -> None:
@@ -198,7 +255,12 @@ def main() -> None:
     parser.add_argument("--carry", type=float, default=0.5)
     parser.add_argument("--em", type=int, default=4, help="most iterations of LdaSeqModel")
     parser.add_argument("--engines", nargs="+", default=list(ENGINES))
+    parser.add_argument("--carries", type=float, nargs="+", help="compare these, and nothing else")
+    parser.add_argument("--seeds", type=int, default=5, help="of each value of carry")
     options = parse_options(parser, child)
+    if options.carries:
+        compare_carries(options)
+        return
     result: dict[str, Any] = {"options": vars(options), "large": [], "beside": []}
     for both_ways in (False, True):
         task = {n: getattr(options, n) for n in ("large", "tokens", "topics", "slices", "sweeps",
