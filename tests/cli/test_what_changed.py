@@ -53,9 +53,9 @@ def test_drift_says_by_its_exit_code_whether_a_batch_differs(run, models):
 
 
 def test_drift_rejects_what_it_cannot_judge(run, models):
-    write(models / "other.csv", CUP)
+    (models / "short.csv").write_text("review\n" + "moon\n" * 9)
     for arguments, message in (
-        (("other.csv",), "'BATCH' argument must have at least 2 documents with two or more words"),
+        (("short.csv",), "'BATCH' argument must have at least 2 documents with two or more words"),
         (("missing.csv",), "missing.csv"),
         (("new.csv", "--threshold", 0), "'--threshold' option must be a positive number"),
         (("new.csv", "--against", "new.csv", "--corpus", "old.csv"), "without '--corpus'"),
@@ -69,6 +69,18 @@ def test_drift_rejects_what_it_cannot_judge(run, models):
     assert code == 2
     assert "no longer there" in error
     assert "--against" in error
+
+
+def test_a_batch_of_unknown_words_has_a_verdict(run, models):
+    write(models / "other.csv", CUP)
+    code, out, error = run("drift", "m-old", "other.csv", "--threads", 1)
+    assert (code, error.count("polyaurn: ")) == (1, 0)
+    assert out.startswith("Drift: none of the words is known to the model: 100.0% of tokens")
+    assert "nan" not in out
+    said = json.loads(run("drift", "m-old", "other.csv", "--threads", 1, "--json")[1])
+    score, unknown, topics = said["signals"]
+    assert (said["drifted"], unknown["batch"], unknown["beyond"]) == (True, 1.0, True)
+    assert score["batch"] is topics["difference"] is said["topics"][0]["share"] is None
 
 
 def test_a_fault_of_ours_is_no_drift(run, models, monkeypatch):

@@ -103,6 +103,25 @@ def test_by_number_where_a_model_was_updated_from_the_other(planted):
     assert diff(old, merged).match == "words"
 
 
+def test_a_topic_that_an_update_lacks_has_the_share_that_was_counted_before(planted):
+    """150 of its 240 documents are earlier ones; by those of the update only it would have died."""
+    old, _, _ = planted
+    lda = LDA.from_model(old, n_jobs=1, verbose=False)
+    new = lda.update(texts_of(3, sky=90), max_iter=20).model_
+    shares = {subject(row): row for row in rows_of(diff(old, new))}
+    for name, number in (("sky", 120), ("pets", 40), ("cup", 80)):
+        assert shares[name]["share_after"] == pytest.approx(number / 240, abs=0.03)
+    changes = {name: row["change"] for name, row in shares.items()}
+    assert changes == {"sky": "grew", "pets": "same", "cup": "shrank"}  # pets are few
+    fault = replace(new, parameters=old.parameters)
+    assert diff(old, fault, match="number").counts["died"] == 2
+    half = LDA.from_model(old, n_jobs=1, verbose=False).update(texts_of(3, sky=90), forget=0.5)
+    shares = {subject(row): row["share_after"] for row in rows_of(diff(old, half))}
+    assert shares["sky"] == pytest.approx(105 / 165, abs=0.03)
+    seeded = replace(new, parameters={"seed": 0})  # pseudo-counts that are no earlier tokens
+    assert diff(old, seeded, match="number").counts["died"] == 2
+
+
 def test_several_seeds(planted):
     old, new, _ = planted
     texts = texts_of(0, sky=30, pets=40, cup=80)

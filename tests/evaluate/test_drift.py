@@ -1,9 +1,11 @@
 """Batches that are of a model's kind raise no alarm; those of another kind do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from polyaurn import LDA, InputError, datasets, drift
+from polyaurn import LDA, Corpus, InputError, datasets, drift
 from polyaurn.base.threads import Workers
 from polyaurn.corpus.known_words import in_words_of
 from polyaurn.evaluate.batch import ratio, see, select
@@ -129,9 +131,80 @@ def test_bad_input_is_one_sentence(kind, given, message):
 
 def test_batches_that_cannot_be_judged(kind):
     lda, train, more = kind
-    with pytest.raises(InputError, match="at least 2 documents with two or more words"):
-        drift(lda, [["never", "heard"]] * 9)
+    for few in ([["w1"]] * 9, [["w1", "w2"]], [["never", "heard"]]):
+        with pytest.raises(InputError, match="at least 2 documents with two or more words"):
+            drift(lda, few)
+    with pytest.raises(InputError, match="'against' parameter must have at least 2 documents"):
+        drift(lda, more, against=[["never", "heard"]] * 9)
     with pytest.raises(InputError, match="'corpus' parameter must be what the model was trained"):
         drift(lda.model_, more)
     with pytest.raises(InputError, match="must stand without 'corpus'"):
         drift(lda, more, against=more, corpus=train)
+
+
+@pytest.mark.parametrize("known", [0, 1])
+def test_a_batch_of_which_nothing_is_known_has_drifted(kind, known):
+    lda, _, _ = kind
+    found = drift(lda, [["never", "heard", "of"]] * 20 + [["w1", "w2", "new"]] * known, n_jobs=1)
+    assert found.drifted
+    share = (60 + known) / (60 + 3 * known)
+    assert found.signals["unknown"].batch == pytest.approx(share)
+    assert [name for name, s in found.signals.items() if s.beyond] == ["unknown"]
+    assert np.isnan(found.signals["score"].batch)
+    assert np.isnan(found.topic_table(as_frame=False)["share"]).all()
+    few = "hardly any words are" if known else "none of the words is"
+    assert found.verdict.startswith(f"Drift: {few} known to the model: {share:.1%} of tokens")
+
+
+SKY, PETS = (["moon", "star", "orbit", "planet"], ["cat", "dog", "bird", "horse"])
+
+
+def updated(n_sky, forget=0.0):
+    """Return a model of two subjects that was updated with documents of one of them."""
+    lda = LDA(2, max_iter=60, verbose=False, n_jobs=1).fit(of_subjects(0, 60, 60))
+    return LDA.from_model(lda.model_, n_jobs=1, verbose=False).update(
+        of_subjects(1, n_sky, 0), forget=forget, max_iter=20
+    )
+
+
+def of_subjects(seed, n_sky, n_pets):
+    rng = np.random.default_rng(seed)
+    return [
+        rng.choice(words, 12).tolist()
+        for words, n in ((SKY, n_sky), (PETS, n_pets))
+        for _ in range(n)
+    ]
+
+
+def test_what_was_counted_before_an_update_is_in_the_baseline():
+    """A share of 60 / 160 is expected of pets; with the update's documents only, the fault, 0."""
+    later = updated(40)
+    both = of_subjects(2, 40, 40)
+    found = drift(later, both, n_jobs=1)
+    assert not found.drifted, found.verdict
+    table = found.topic_table(as_frame=False)
+    assert sorted(table["baseline"]) == pytest.approx([60 / 160, 100 / 160], abs=0.02)
+    assert found.signals["unknown"].baseline == 0.0
+    assert "counted before the update" in found.baseline
+    fault = replace(later.model_, parameters={})
+    alone = drift(fault, both, corpus=later.corpus_, n_jobs=1)
+    assert alone.signals["topics"].beyond
+    assert alone.signals["topics"].difference > 0.4
+    assert drift(later, of_subjects(3, 0, 60), n_jobs=1).signals["topics"].beyond  # pets only
+    forgotten = drift(updated(40, forget=0.9), both, n_jobs=1).topic_table(as_frame=False)
+    assert min(forgotten["baseline"]) == pytest.approx(6 / 52, abs=0.02)
+
+
+def test_words_that_were_known_before_an_update_are_known():
+    """A word that one document of the update has, and the earlier ones have, is not unknown."""
+    later = updated(20)
+    counts = 2 * np.eye(30, 8, dtype=int)  # words 1 to 7 are of one document each
+    counts[:, 0] += 4
+    corpus = Corpus.from_matrix(counts, later.model_.vocab)
+    later = LDA.from_model(later.model_, n_jobs=1, verbose=False).update(corpus, max_iter=5)
+    known = in_words_of(later.model_.vocab, corpus)
+    with Workers(1) as workers:
+        how = {"seed": 0, "workers": workers, "device": "cpu"}
+        assert see_left_out(later.model_, known, 30, **how).unknown.sum() == 0
+        fault = replace(later.model_, priors=later.model_.priors._replace(pseudo=None))
+        assert see_left_out(fault, known, 30, **how).unknown.sum() > 0

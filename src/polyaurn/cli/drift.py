@@ -172,8 +172,7 @@ def _show(found: "Drift") -> None:
             (
                 _NAMES[s.name],
                 *("-" if v != v else f"{v:.4f}" for v in (s.batch, s.baseline)),
-                f"{s.difference:.4f}",
-                f"{s.error:.4f}",
+                *("-" if v != v else f"{v:.4f}" for v in (s.difference, s.error)),
                 f"{s.threshold:g}",
                 "yes" if s.beyond else "no",
             )
@@ -184,7 +183,8 @@ def _show(found: "Drift") -> None:
         left=("signal",),
     )
     table = found.topic_table(as_frame=False)
-    apart = abs(table["share"] - table["baseline"])
+    scored = not any(share != share for share in table["share"])
+    apart = abs(table["share"] - table["baseline"]) if scored else -table["baseline"]
     order = sorted(range(len(apart)), key=lambda k: (-apart[k], k))[:SHOWN]
     show_table(
         ("topic", "label", "share", "95% interval", "compared with", "its 95% interval"),
@@ -192,8 +192,8 @@ def _show(found: "Drift") -> None:
             (
                 str(k),
                 table["label"][k],
-                f"{table['share'][k]:.4f}",
-                f"{table['low'][k]:.4f} to {table['high'][k]:.4f}",
+                f"{table['share'][k]:.4f}" if scored else "-",
+                f"{table['low'][k]:.4f} to {table['high'][k]:.4f}" if scored else "-",
                 f"{table['baseline'][k]:.4f}",
                 f"{table['baseline_low'][k]:.4f} to {table['baseline_high'][k]:.4f}",
             )

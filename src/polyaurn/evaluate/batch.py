@@ -94,6 +94,12 @@ def shares(batch: Batch, alpha: F64, draws: F64 | None = None) -> F64:
     return found[0] if draws is None else found
 
 
+def weight_of_prior(batch: Batch, alpha: F64) -> float:
+    """Return the mean share of the prior in the mixtures of documents."""
+    weight = mixtures(batch, alpha)[1]
+    return float(alpha.sum() * weight.sum() / max(1, int((batch.known > 0).sum())))
+
+
 def resamples(n: int, size: int, draws: int, seed: int, name: str) -> F64:
     """Return how often each of n documents is in samples with replacement, draws by n."""
     found = np.empty((draws, n))

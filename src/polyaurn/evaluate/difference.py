@@ -73,9 +73,10 @@ class Difference:
         DataFrame or dict
             ``topic_before`` and ``topic_after``, its numbers (-1 where it is not there),
             ``label_before`` and ``label_after``, ``change``, ``share_before`` and ``share_after``
-            of the documents' tokens, ``share_error``, the standard error of their difference over
-            documents (NaN without documents, infinite where a model has no counts of tokens and
-            shares are unknown), ``distance`` (Hellinger, 0 to 1, with what samples of these sizes
+            of the documents' tokens (of an updated model with those counted before, as they have
+            faded), ``share_error``, the standard error of their difference over documents (NaN
+            without documents, infinite where a model has no counts of tokens and shares are
+            unknown), ``distance`` (Hellinger, 0 to 1, with what samples of these sizes
             of one topic differ by taken out; NaN where there is no pair), and
             ``words_gained`` and ``words_lost``, leading words that are at least twice, or at most
             half, as probable as before.

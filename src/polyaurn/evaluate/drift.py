@@ -6,18 +6,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polyaurn.backends.registry import check_device
-from polyaurn.base.arrays import I64
+from polyaurn.base.arrays import F64, I64
 from polyaurn.base.checks import check_fraction, check_number, check_whole
 from polyaurn.base.errors import InputError
 from polyaurn.base.rng import check_seed
 from polyaurn.base.threads import Workers, count_threads
-from polyaurn.corpus.known_words import Known, in_words_of
-from polyaurn.evaluate.batch import Batch, join, ratio, resamples, see, shares
+from polyaurn.corpus.known_words import MUCH_UNKNOWN, Known, in_words_of
+from polyaurn.evaluate.batch import (
+    Batch,
+    join,
+    ratio,
+    resamples,
+    see,
+    shares,
+    weight_of_prior,
+)
 from polyaurn.evaluate.left_out_documents import check_same, see_left_out
 from polyaurn.model.checks import check_documents
 from polyaurn.model.labels import labels_of
 from polyaurn.model.model import TopicModel, fitted
 from polyaurn.model.tables.mixin import frame
+from polyaurn.training.updates import earlier_sizes
 
 SCORE, UNKNOWN, TOPICS = "score", "unknown", "topics"
 THRESHOLD, UNKNOWN_THRESHOLD, TOPICS_THRESHOLD = 0.2, 0.05, 0.15
@@ -29,6 +38,7 @@ DRAWS = 400  # resamples of documents
 INTERVAL = (0.025, 0.975)
 LEAST = 2  # documents with words, for a standard error
 _TRAINING = "training documents, seen by topics of the chain continued without them"
+_EARLIER = "; shares of topics also with what was counted before the update"
 _AGAINST = "the documents given to compare with"
 
 
@@ -132,8 +142,9 @@ class Drift:
         DataFrame or dict
             ``topic``, ``label``, ``share`` of the topic in the batch, the mean of the documents'
             mixtures, ``low`` and ``high``, a 95% interval by resampling documents, and
-            ``baseline``, the share in the documents that the batch is compared with, with its
-            interval ``baseline_low`` and ``baseline_high``.
+            ``baseline``, the share in the documents that the batch is compared with (of an updated
+            model with what was counted before), with its interval ``baseline_low`` and
+            ``baseline_high``.
         """
         return frame(dict(self._topics), as_frame=as_frame)
 
@@ -162,12 +173,15 @@ def drift(
     and the shares of topics. A difference counts where it is above its threshold and above what two
     random samples of documents explain by more than three standard errors. Small batches
     therefore raise no alarm by chance, and large ones none about trifles. Errors are over
-    documents, and a document counts with at most three times the median number of tokens.
+    documents, and a document counts with at most three times the median number of tokens. A batch
+    in which the model knows too few words for a score has drifted.
 
     Documents that a model was trained on score better than new ones, since their own words are in
     its topics. So a random tenth of them is left out, at most `sample`, the chain continues for 40
     sweeps on the others, and the topics of the last 20 see those that were left out; words that
     no other document has count as unknown. In small corpora this is done for up to five tenths.
+    A model that was updated is compared with the documents of the update; its shares of topics and
+    known words also are those of what was counted before, as much as it has faded.
 
     Parameters
     ----------
@@ -214,7 +228,7 @@ def drift(
     check_limits(threshold, unknown_threshold, topics_threshold, sample)
     trained = fitted(model)
     seed, threads, device = check_seed(random_state), count_threads(n_jobs), check_device(device)
-    new = _known(trained, documents, "documents")
+    new = _known(trained, documents, "documents", unknown=True)
     other, own = _to_compare(model, trained, corpus, against)
     with Workers(threads) as workers:
         batch = see(trained, new, seed=seed, workers=workers, device=device)
@@ -227,11 +241,17 @@ def drift(
             "The 'corpus' parameter must have documents that share words with each other. Got none "
             "that can be compared with; give documents to compare with as 'against'."
         )
-    moved, topics = _of_topics(trained, batch, base, topics_threshold, seed)
+    before = _Before.of(trained, base) if own else None
+    moved, topics = _of_topics(trained, batch, base, before, topics_threshold, seed)
     score = _lower(SCORE, batch, base, threshold)
     unknown = _higher(UNKNOWN, batch, base, unknown_threshold)
+    strange = int((new.tokens > 1).sum()) < LEAST  # too little is known for a score or topics
+    if strange:
+        score, moved = (_without_value(signal) for signal in (score, moved))
+        unknown = unknown._replace(beyond=True)
+        topics |= {name: np.full(trained.n_topics, np.nan) for name in ("share", "low", "high")}
     signals = {signal.name: signal for signal in (score, unknown, moved)}
-    said = _TRAINING if own else _AGAINST
+    said = _AGAINST if not own else _TRAINING if before is None else _TRAINING + _EARLIER
     return Drift(
         signals,
         any(signal.beyond for signal in signals.values()),
@@ -251,11 +271,15 @@ def check_limits(
     check_whole(sample, "sample", LEAST_SAMPLE, of="documents")
 
 
-def _known(model: TopicModel, documents: Any, name: str) -> Known:
-    """Return documents in the model's words; raise if there are too few to judge."""
+def _known(model: TopicModel, documents: Any, name: str, *, unknown: bool = False) -> Known:
+    """Return documents in the model's words; raise if there are too few to judge.
+
+    With `unknown` most words, or all, may be ones that the model does not know.
+    """
     known = in_words_of(model.vocab, documents, model.tokenization)
     usable = int((known.tokens > 1).sum())
-    if usable < LEAST:
+    enough = int((known.tokens + known.unknown > 1).sum()) >= LEAST
+    if usable < LEAST and not (unknown and enough and known.unknown_share > MUCH_UNKNOWN):
         lost = f", {known.unknown_share:.0%} of whose tokens are of other words" * bool(usable == 0)
         raise InputError(
             f"The '{name}' parameter must have at least {LEAST} documents with two or more words "
@@ -326,16 +350,51 @@ def _sure(documents: int) -> float:
     return float(t.isf(norm.sf(SURE), max(1, documents - 1)))
 
 
+class _Before(NamedTuple):
+    """Topics of what a model counted before its update: their shares, and the part that it is."""
+
+    share: F64
+    part: float
+
+    @classmethod
+    def of(cls, model: TopicModel, base: Batch) -> "_Before | None":
+        """Return those of a model, None if there are none; in mixtures like those of documents."""
+        sizes, alpha = earlier_sizes(model), model.priors.alpha
+        earlier = float(sizes.sum())
+        if not earlier:
+            return None
+        prior = weight_of_prior(base, alpha)
+        share = (1.0 - prior) * sizes / earlier + prior * alpha / alpha.sum()
+        return cls(share, earlier / (earlier + len(model.assignments)))
+
+    def joined(self, found: F64, share: F64) -> F64:
+        """Return shares of documents at hand together with these shares of earlier ones."""
+        return np.asarray((1.0 - self.part) * found + self.part * share, np.float64)
+
+
+def _without_value(signal: Signal) -> Signal:
+    """Return the signal of a batch in which it cannot be seen."""
+    nan = float("nan")
+    return signal._replace(
+        batch=nan, batch_error=nan, difference=nan, chance=nan, error=nan, beyond=False
+    )
+
+
 def _of_topics(
-    model: TopicModel, batch: Batch, base: Batch, threshold: float, seed: int
+    model: TopicModel,
+    batch: Batch,
+    base: Batch,
+    before: _Before | None,
+    threshold: float,
+    seed: int,
 ) -> tuple[Signal, dict[str, Any]]:
     """Return how much content is in other topics, and the table of topics with intervals.
 
     What two samples of one kind would differ by is found by drawing both, at their sizes, from all
-    documents together.
+    documents together. Where the baseline is partly of documents `before`, that part has no error.
     """
     alpha, sizes = model.priors.alpha, (batch.size, base.size)
-    seen = (shares(batch, alpha), shares(base, alpha))
+    seen = [shares(batch, alpha), shares(base, alpha)]
     bounds = []
     for number, part in enumerate((batch, base)):
         times = resamples(part.size, part.size, DRAWS, seed, f"interval {number}")
@@ -345,6 +404,10 @@ def _of_topics(
         shares(both, alpha, resamples(both.size, size, DRAWS, seed, f"chance {number}"))
         for number, size in enumerate(sizes)
     ]
+    if before is not None:
+        seen[1] = before.joined(seen[1], before.share)
+        bounds[1] = before.joined(bounds[1], before.share)
+        pooled[1] = before.joined(pooled[1], shares(both, alpha))
     apart = 0.5 * np.abs(pooled[0] - pooled[1]).sum(axis=1)
     chance, error = float(apart.mean()), float(apart.std(ddof=1))
     difference = 0.5 * float(np.abs(seen[0] - seen[1]).sum())
@@ -368,6 +431,13 @@ def _of_topics(
 def _verdict(signals: dict[str, Signal], compared: str) -> str:
     """Return one sentence about all signals, those beyond their thresholds first."""
     score, unknown, topics = (signals[name] for name in (SCORE, UNKNOWN, TOPICS))
+    if topics.difference != topics.difference:
+        few = "none of the words is" if unknown.batch == 1.0 else "hardly any words are"
+        return (
+            f"Drift: {few} known to the model: {unknown.batch:.1%} of tokens are unknown words, "
+            f"against {unknown.baseline:.1%} in {compared}, so that there is neither a score nor "
+            "topics to compare; is it another language, or are words cut differently?"
+        )
     parts = {
         SCORE: f"the held-out score is {score.batch:.3f} ± {score.batch_error:.3f} per token, "
         f"against {score.baseline:.3f} ± {score.baseline_error:.3f} in {compared}",

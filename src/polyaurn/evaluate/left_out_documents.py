@@ -49,20 +49,25 @@ def see_left_out(
     A random tenth of the documents is left out, at most `most`; the chain continues on the others
     from the topics they have, under the model's priors, until it has forgotten those left out, and
     its mean counts of the next sweeps see them. In small corpora this is done for several tenths.
-    Words that only documents left out have are unknown. Mixtures are found with the model's own
+    Words that only documents left out have are unknown, unless the model has them from elsewhere,
+    such as from what it counted before an update. Mixtures are found with the model's own
     topics, as those of new documents are, since topics move a little as a chain continues.
     """
     D = len(known.tokens)
     size = min(max(1, D // PART), most)
     order = np.argsort(bits(key(seed, "left out", Purpose.BATCH), np.arange(D)), kind="stable")
     parts = min(PARTS, max(1, round(most / size)), D // size)
+    pseudo = model.priors.pseudo
+    elsewhere = np.zeros(len(model.vocab), bool)
+    if pseudo is not None:
+        elsewhere = np.asarray(topic_word_matrix(pseudo, model.n_topics).sum(axis=0)).ravel() > 0
     seen = []
     for part in range(parts):
         out = np.sort(order[part * size : (part + 1) * size])
         rest = np.sort(np.setdiff1d(np.arange(D), out))
         counts = _continued(model, known, rest, chain_seed(seed, part), workers.n_threads)
         there = np.bincount(select(known, rest).word, minlength=len(model.vocab)) > 0
-        documents = _only(select(known, out), there)
+        documents = _only(select(known, out), there | elsewhere)
         without = replace(model, topic_word_counts=counts)
         scored = see(without, documents, seed=seed, workers=workers, device=device)
         topics = mean_counts(model, documents, seed=seed, workers=workers, device=device)

@@ -13,7 +13,7 @@ from polyaurn.model.distance import hellinger, likeness, row_quality
 from polyaurn.model.labels import labels_of
 from polyaurn.model.leading_words import leading_words
 from polyaurn.model.slices.slices import continues_slice
-from polyaurn.training.updates import continues, has_counts
+from polyaurn.training.updates import continues, earlier_sizes, has_counts
 
 AUTO, NUMBER, WORDS = "auto", "number", "words"
 MATCHES = (AUTO, NUMBER, WORDS)
@@ -95,15 +95,16 @@ def no_common_words() -> InputError:
 
 
 def size_shares(model: ModelData) -> F64:
-    """Return the share of all tokens that each topic has."""
-    sizes = np.asarray(model.topic_sizes, np.float64)
+    """Return the share of all tokens that each topic has, before an update and in it."""
+    sizes = np.asarray(model.topic_sizes, np.float64) + earlier_sizes(model)
     return np.asarray(sizes / max(float(sizes.sum()), 1e-300), np.float64)
 
 
 def size_errors(model: ModelData) -> F64:
     """Return the standard errors of `size_shares` over documents; NaN where there are none.
 
-    They are infinite without counts of tokens: sizes are then unknown.
+    They are infinite without counts of tokens: sizes are then unknown. Tokens that were counted
+    before an update have no documents any more, and are taken as given.
     """
     if not has_counts(model):
         return np.full(model.n_topics, np.inf)
@@ -112,10 +113,11 @@ def size_errors(model: ModelData) -> F64:
     n, total = int((tokens > 0).sum()), float(tokens.sum())
     if n < 2:
         return np.full(model.n_topics, np.nan)
-    share = size_shares(model)
+    share = np.asarray(m.sum(axis=0)).ravel() / total  # of these documents
     squares = np.asarray(m.multiply(m).sum(axis=0)).ravel()
     left = squares - 2.0 * share * (m.T @ tokens) + share**2 * float((tokens**2).sum())
-    return np.asarray(np.sqrt(np.maximum(left, 0.0) * n / (n - 1)) / total, np.float64)
+    whole = total + float(earlier_sizes(model).sum())
+    return np.asarray(np.sqrt(np.maximum(left, 0.0) * n / (n - 1)) / whole, np.float64)
 
 
 def distances(common: CommonWords, pairs: Pairs) -> F64:

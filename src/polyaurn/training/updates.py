@@ -137,6 +137,18 @@ def continues(new: ModelData, old: ModelData) -> bool:
     return bool(models) and identity(old) in models
 
 
+def earlier_sizes(model: ModelData) -> F64:
+    """Return the tokens of each topic that were counted before the update of a model, faded.
+
+    They are 0 for models that were not updated, whatever pseudo-counts they have. Those of seed
+    words, which an update takes over with the counts, are in them.
+    """
+    pseudo = model.priors.pseudo
+    if pseudo is None or UPDATE not in model.parameters:
+        return np.zeros(model.n_topics)
+    return np.asarray(topic_word_matrix(pseudo, model.n_topics).sum(axis=1), np.float64).ravel()
+
+
 def _updates_of(model: ModelData) -> tuple[int, list[str]]:
     """Return how many updates a model has had, and of which models with the same topics."""
     before = model.parameters.get(UPDATE)
