@@ -24,7 +24,14 @@ from polyaurn.chain.schedule import Plan, Schedule
 from polyaurn.chain.state import State, check_invariants, phi_matrix, topic_word_matrix
 from polyaurn.chain.steps import Address
 from support import signatures
-from support.faults import alpha_doubled, cumulative_sum_as_score, own_token_kept, plant
+from support.chains import with_steps
+from support.faults import (
+    alpha_doubled,
+    cumulative_sum_as_score,
+    own_token_kept,
+    plant,
+    urn_of_whole_parts,
+)
 from support.p_values import UNLIKELY, chi_square_p
 
 SHAPES = [  # documents, words, topics, beta, largest count of a cell
@@ -48,12 +55,20 @@ def make_corpus(D, V, largest):
     return Corpus.from_matrix(rng.poisson(0.8, (D, V)) * rng.integers(1, largest + 1, (D, V)))
 
 
+def fractions(rng, K, V):
+    """Return pseudo-counts of some cells, few and many, most of them fractions."""
+    some = rng.random((K, V)) < 0.3
+    return np.where(some, rng.gamma(0.5, 4.0, (K, V)) * rng.choice([1.0, 60.0], (K, V)), 0.0)
+
+
 @pytest.mark.parametrize("sampler", REFERENCED)
 @pytest.mark.parametrize(("D", "V", "K", "beta", "largest"), SHAPES)
-def test_same_bytes_as_the_reference(sampler, D, V, K, beta, largest):
+@pytest.mark.parametrize("pseudo", [False, True])
+def test_same_bytes_as_the_reference(sampler, D, V, K, beta, largest, pseudo):
     corpus = make_corpus(D, V, largest)
     rng = np.random.default_rng(0)
-    priors = make_priors(rng.gamma(1.0, 0.3, K) + 0.01, rng.gamma(5.0, beta / 5, V), K, V)
+    alpha, beta = rng.gamma(1.0, 0.3, K) + 0.01, rng.gamma(5.0, beta / 5, V)
+    priors = make_priors(alpha, beta, K, V, pseudo=fractions(rng, K, V) if pseudo else None)
     with Workers(2) as workers:
         fast, plain = load_steps(sampler)(corpus, K, workers), REFERENCES[sampler](corpus, K)
         z = fast.start(3)
@@ -76,6 +91,20 @@ def test_same_bytes_as_the_reference(sampler, D, V, K, beta, largest):
             assert z.tobytes() == z_plain.tobytes()
             assert (topic_word_matrix(n, K) != topic_word_matrix(n_plain, K)).nnz == 0
             assert work == work_plain
+
+
+def test_the_contract_sees_an_urn_that_forgets_fractions(small):
+    pseudo = fractions(np.random.default_rng(0), 4, small.n_words)
+    priors, plain = make_priors(0.1, 0.01, 4, small.n_words, pseudo=pseudo), "polya-urn"
+    broken = with_steps(load_steps(plain), phi_step=urn_of_whole_parts().draw_phi)
+    oracle = REFERENCES[plain](small, 4)
+    columns = []
+    for steps in (load_steps(plain)(small, 4), broken(small, 4), oracle):
+        phi = steps.draw_phi(steps.count(oracle.start(0)), priors, Address(0, 0))
+        columns.append(phi_matrix(phi, 4).toarray())
+    right, wrong, expected = columns
+    assert (right == expected).all()
+    assert (wrong != expected).mean() > 0.1
 
 
 @pytest.mark.parametrize("sampler", REFERENCED)

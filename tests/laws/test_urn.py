@@ -6,14 +6,14 @@ from scipy import stats
 
 from polyaurn import Corpus
 from polyaurn.backends.cpu import phi_urn
-from polyaurn.backends.cpu.counts import count
+from polyaurn.backends.cpu.counts import add_pseudo_counts, count
 from polyaurn.backends.cpu.layout import make_layout
 from polyaurn.backends.registry import load_steps
 from polyaurn.base.rng import Purpose, key
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.steps import Address
-from support.chains import ONE
-from support.faults import plant
+from support.chains import ONE, with_steps
+from support.faults import plant, urn_of_whole_parts
 from support.p_values import UNLIKELY, chi_square_p, z_score
 
 BETA = 0.01
@@ -22,14 +22,22 @@ SWEEPS = 6000
 SIZE = 1600
 
 
-def cells(urn):
+def counted(sizes, pseudo=None):
+    """Return a corpus whose words have so many tokens in topic 0 and plenty in topic 1."""
+    V = len(sizes)
+    corpus = Corpus.from_matrix([[n + 400 for n in sizes]])
+    z = np.concatenate([np.repeat([0, 1], [n, 400]) for n in sizes]).astype(np.uint16)
+    return corpus, z, make_priors(0.1, BETA, 2, V, pseudo=pseudo)
+
+
+def cells(urn, sizes=COUNTS, pseudo=None):
     """Draw the cell (word, topic 0) of words with n tokens there and plenty in topic 1."""
-    V = len(COUNTS)
-    corpus = Corpus.from_matrix([[n + 400 for n in COUNTS]])
+    V = len(sizes)
+    corpus, z, priors = counted(sizes, pseudo)
     layout = make_layout(corpus, 2)
-    z = np.concatenate([np.repeat([0, 1], [n, 400]) for n in COUNTS]).astype(np.uint16)
     counts = count(layout, z, ONE)
-    priors = make_priors(0.1, BETA, 2, V)
+    if pseudo is not None:
+        counts = add_pseudo_counts(layout, counts, priors.pseudo, ONE)
     drawn = np.zeros((SWEEPS, V), int)
     for t in range(SWEEPS):
         balls = urn.draw_ball_counts(layout, priors, 0, t, ONE)
@@ -42,11 +50,13 @@ def cells(urn):
 def probabilities(n):
     """Return those of one cell: alias table or rounded Gaussian, plus the prior's Poisson."""
     x = np.arange(SIZE)
-    if n <= 100:
+    whole = int(n)
+    if whole <= 100:
         return stats.poisson.pmf(x, n + BETA)
-    edges = stats.norm.cdf(np.append(x - 0.5, SIZE - 0.5), n, np.sqrt(n))
+    edges = stats.norm.cdf(np.append(x - 0.5, SIZE - 0.5), whole, np.sqrt(whole))
     edges[0] = 0.0
-    return np.convolve(np.diff(edges), stats.poisson.pmf(np.arange(10), BETA))[:SIZE]
+    rest = stats.poisson.pmf(np.arange(20), n - whole + BETA)
+    return np.convolve(np.diff(edges), rest)[:SIZE]
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +101,49 @@ def test_counts_off_by_one_are_seen():
             chi_square_p(np.bincount(x[:, COUNTS.index(n)], minlength=SIZE), probabilities(n))
             < UNLIKELY**3
         )
+
+
+TOKENS = (0, 0, 0, 1, 2, 20, 99, 100, 300)
+FRACTIONS = np.array([0.25, 0.5, 1.75, 0.5, 0.75, 0.5, 0.875, 0.5, 0.25])
+PSEUDO = np.array([FRACTIONS, np.full(len(TOKENS), 30.4)])
+
+
+def fraction_p_values(urn):
+    """Return a p-value of each cell that has tokens and pseudo-counts that are fractions."""
+    drawn = cells(urn, TOKENS, PSEUDO)
+    both = TOKENS + FRACTIONS
+    return [
+        chi_square_p(np.bincount(x, minlength=SIZE), probabilities(n))
+        for x, n in zip(drawn.T, both, strict=True)
+    ]
+
+
+def test_a_cell_with_a_fraction_is_poisson():
+    assert min(fraction_p_values(phi_urn)) > UNLIKELY
+
+
+def test_a_cell_without_its_fraction_is_seen():
+    """A fraction is seen where it is a large part of the cell: beside up to two tokens."""
+    assert max(fraction_p_values(urn_of_whole_parts())[:5]) < UNLIKELY**2
+
+
+def presence_z(steps_of):
+    """Return z-scores of how often topic 0 is in the columns of few tokens: 1 - e^-(n + beta)."""
+    corpus, z, priors = counted(TOKENS, PSEUDO)
+    steps = steps_of(corpus, 2)
+    counts, here = steps.count(z), np.zeros((3000, len(TOKENS)), bool)
+    for t in range(len(here)):
+        phi = steps.draw_phi(counts, priors, Address(0, t))
+        here[t] = phi.topic[phi.first] == 0
+    there = -np.expm1(-(np.array(TOKENS) + FRACTIONS + BETA))[:5]
+    return (here.mean(axis=0)[:5] - there) / np.sqrt(there * (1 - there) / len(here))
+
+
+@pytest.mark.parametrize("sampler", ["polya-urn", "polya-urn-mh"])
+def test_both_urns_draw_phi_with_fractions(sampler):
+    assert np.abs(presence_z(load_steps(sampler))).max() < 5
+    broken = with_steps(load_steps(sampler), phi_step=urn_of_whole_parts().draw_phi)
+    assert np.abs(presence_z(broken)).min() > 8
 
 
 def test_the_seam_between_tables_and_gaussian():

@@ -52,6 +52,12 @@ def plant(
     return broken
 
 
+@cache
+def urn_of_whole_parts() -> ModuleType:
+    """Break the urn: what pseudo-counts have beside their whole parts is left out."""
+    return plant("phi_urn", ("if part > 0:", "if part > 2:"))
+
+
 def own_token_kept(sampler: str) -> type[CPUSteps]:
     """Break the z step: the token at hand stays in the document's counts while it is drawn."""
     broken = plant(
