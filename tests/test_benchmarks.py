@@ -385,6 +385,14 @@ def test_over_time_runs():
     assert out.count("(truth -") == 2
 
 
+def test_values_of_carry_are_compared():
+    out = run("over_time.py", "--carries", "0", "0.5", "--seeds", "2", "--small", "drifting",
+              "abrupt", "tiny", "--documents", "60", "--small-topics", "2", "--small-slices", "2",
+              "--sweeps", "3")  # fmt: skip
+    assert out.count("below carry") == 6
+    assert out.count("s of CPU") == 3
+
+
 def test_clusters_run():
     out = run("clusters.py", "--texts", "200", "--words", "60", "--clusters", "4", "--sweeps", "4",
               "--most", "60", "--most-clusters", "5", "--seeds", "1", "--engines",

@@ -2,10 +2,12 @@
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from polyaurn import Corpus, InputError, TopicsOverTime, diff, load
 from polyaurn.model.data import word_probabilities
@@ -44,6 +46,7 @@ def distances(seed, **parameters):
     return np.mean(words), np.mean(sizes), words[CHANGE]
 
 
+@cache
 def over_seeds(**parameters):
     """Return the means over seeds, and their standard errors."""
     found = np.array([distances(seed, **parameters) for seed in SEEDS])
@@ -60,6 +63,17 @@ def test_planted_drift_of_words_and_sizes_is_recovered():
     assert words + 4 * error[0] < 0.08
     assert sizes + 4 * error[1] < 0.01
     assert at_change + 4 * error[2] < 0.15
+
+
+def test_planted_drift_is_recovered_by_default():
+    """Words are within 0.076 +- 0.001, and 0.153 +- 0.002 in the slice of the change."""
+    (words, sizes, at_change), error = over_seeds()
+    assert words + 4 * error[0] < 0.085
+    assert sizes + 4 * error[1] < 0.01
+    assert at_change + 4 * error[2] < 0.17
+    late, other = over_seeds(carry=0.8)  # the fault: too much of what was before
+    assert late[0] - 4 * other[0] > 0.085
+    assert late[2] - 4 * other[2] > 0.17
 
 
 def test_without_fading_the_drift_is_not_followed():
@@ -116,6 +130,20 @@ def test_the_prior_of_a_slice_is_the_faded_counts_of_the_others():
     forward = list(topics.models_.values())  # earlier slices as the first pass left them
     earlier = sum(m.topic_word_counts.toarray() / d for m, d in zip(forward, (4, 2), strict=False))
     assert mass[2] - n[2] == pytest.approx(later + earlier, abs=1e-4)
+
+
+def test_pseudo_counts_of_seed_words_are_carried_and_fade():
+    corpus, years, _ = drifting(1, per_slice=20)
+    given = {"seed_words": {2: ["w00", "w01"]}, "seed_strength": 100}
+    seeded = trained(corpus, years, carry=0.5, **given)
+    n = [m.topic_word_counts.toarray() for m in seeded.models_.values()]
+    mass = [m.topic_word_mass.toarray() for m in seeded.models_.values()]
+    first = mass[0] - n[0]
+    assert first.sum() == pytest.approx(first[2, :2].sum())
+    assert first.sum() > 0
+    assert mass[2] - n[2] == pytest.approx(n[1] / 2 + n[0] / 4 + first / 4, abs=1e-5)
+    alone = trained(corpus, years, carry=0.0, **given)
+    assert all(m.priors.pseudo.number.sum() == first.sum() for m in alone.models_.values())
 
 
 def files(folder):
@@ -281,8 +309,8 @@ def test_folders_that_are_not_ours_are_not_touched(tmp_path):
     trained(corpus, years, checkpoint=place)
     with pytest.raises(InputError, match="holds slices already"):
         trained(corpus, years, checkpoint=place)
-    with pytest.raises(InputError, match=r"It differs: carry 0\.8 there, 0\.5 now"):
-        trained(corpus, years, checkpoint=place, resume=True, carry=0.5)
+    with pytest.raises(InputError, match=r"It differs: carry 0\.5 there, 0\.8 now"):
+        trained(corpus, years, checkpoint=place, resume=True, carry=0.8)
     with pytest.raises(InputError, match="corpus"):
         trained(corpus.select(range(1, 60)), years[1:], checkpoint=place, resume=True)
     header = json.loads((place / "slices.json").read_text())
@@ -328,3 +356,15 @@ def test_progress_says_which_slice_and_counts_all_sweeps(monkeypatch):
     assert said[-1] == "slice 1 of 6: 2001, 10 documents, 300 tokens, second pass"
     assert totals == [60 + 5 * 15 + 5 * 15]
     assert sweeps == list(range(1, totals[0] + 1))
+
+
+def test_parameters_are_those_of_both_and_a_clone_has_them():
+    topics = TopicsOverTime(7, carry=0.3, max_iter=9, random_state=4)
+    given = {"n_components": 7, "carry": 0.3, "held_out": 0.1, "max_iter": 9, "random_state": 4}
+    assert given.items() <= topics.get_params().items()
+    copy = clone(topics.set_params(both_ways=True, max_iter=8))
+    assert copy.get_params() == topics.get_params()
+    assert (copy.both_ways, copy.parameters["max_iter"]) == (True, 8)
+    with pytest.raises(InputError, match="'max_itre' parameter must be one of TopicsOverTime"):
+        topics.set_params(carry=0.9, max_itre=3)
+    assert topics.carry == 0.3

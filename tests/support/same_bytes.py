@@ -145,7 +145,7 @@ def clusters() -> dict[str, Any]:
 
 
 def over_time() -> dict[str, Any]:
-    made = polyaurn.TopicsOverTime(5, slice_iter=9, both_ways=True, **SHORT)
+    made = polyaurn.TopicsOverTime(5, carry=0.8, slice_iter=9, both_ways=True, **SHORT)
     return hashes_of(*made.fit(small(), slices=np.arange(60) // 20).models_.values())
 
 

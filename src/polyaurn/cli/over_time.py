@@ -32,7 +32,7 @@ By = Annotated[
 Carry = Annotated[
     float | None,
     typer.Option(
-        help="Share of a slice's counts that the prior of the next one has, from 0 to 1; 0.8 when "
+        help="Share of a slice's counts that the prior of the next one has, from 0 to 1; 0.5 when "
         "not given.",
         rich_help_panel=_TIME,
     ),

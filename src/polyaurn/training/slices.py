@@ -23,7 +23,7 @@ from polyaurn.model.slices.slices import KEY
 from polyaurn.training.seeds import in_brief
 from polyaurn.training.updates import Earlier
 
-CARRY = 0.8
+CARRY = 0.5
 FORWARD, BACK = 1, 2
 
 
@@ -39,7 +39,7 @@ class Step(NamedTuple):
 def check_carry(carry: Any) -> float:
     """Return the share of counts that a slice has from the one before."""
     return check_fraction(
-        carry, "carry", remedy="0 makes slices independent, 1 lets nothing fade, 0.8 is usual"
+        carry, "carry", remedy="0 makes slices independent, 1 lets nothing fade, 0.5 is usual"
     )
 
 
