@@ -153,6 +153,11 @@ def test_fractional_weights_become_pseudo_counts_by_one_scale():
     assert found == {frozenset(["x0", "x1", "x2"]), frozenset(["x3", "x4", "x5"])}
 
 
+def test_large_weights_are_only_rounded():
+    with pytest.warns(UserWarning, match="whole tokens: weights were rounded, so that"):
+        assert small_lda().fit(COUNTS.toarray() * 30.3).weight_scale_ == 1.0
+
+
 @pytest.mark.parametrize("times", [1e-8, 0.3, 1.0, 7.77, 1e5])
 def test_the_scale_is_a_plain_number_that_makes_weights_large_enough(times):
     weights = np.random.default_rng(0).uniform(size=200) * times

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from polyaurn import LDA, Corpus, InputError, diff
+from polyaurn.exchange import read_ldac_beta, write_ldac_beta
 from polyaurn.model.common_words import in_common_words, likeness_by_chance, mean_root
 from polyaurn.training.updates import UPDATE, identity
 
@@ -120,6 +121,17 @@ def test_a_topic_that_an_update_lacks_has_the_share_that_was_counted_before(plan
     assert shares["sky"] == pytest.approx(105 / 165, abs=0.03)
     seeded = replace(new, parameters={"seed": 0})  # pseudo-counts that are no earlier tokens
     assert diff(old, seeded, match="number").counts["died"] == 2
+
+
+def test_documents_have_a_score_under_a_model_without_counts(planted, tmp_path):
+    """LDA-C gives a word that it has not seen e^-100: no score of a document."""
+    old, new, texts = planted
+    write_ldac_beta(old, tmp_path / "old.beta", flatten_priors=True)
+    without = read_ldac_beta(tmp_path / "old.beta", old.vocab)
+    table = diff(without, new, documents=texts).document_table(as_frame=False)
+    expected = diff(old, new, documents=texts).document_table(as_frame=False)
+    assert set(table["number"].tolist()) <= set(range(110, 150))  # those of the bank
+    assert table["score_before"].min() > 1.5 * expected["score_before"].min() > -20
 
 
 def test_several_seeds(planted):

@@ -187,9 +187,10 @@ def _whole(table: sp.csr_matrix, scale: float) -> sp.csr_matrix:
     scaled = table.data.astype(np.float64) * scale
     tokens = np.rint(scaled)
     if (tokens != scaled).any():
+        scaling = "" if scale == 1.0 else f"multiplied by {scale:g} and "
         warnings.warn(
             "The 'X' parameter holds fractional weights, and topics are drawn for whole tokens: "
-            f"weights were multiplied by {scale:g} and rounded, so that the result is approximate; "
+            f"weights were {scaling}rounded, so that the result is approximate; "
             "give counts rather than weights such as TF-IDF.",
             stacklevel=4,
         )

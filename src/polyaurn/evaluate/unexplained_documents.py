@@ -18,6 +18,7 @@ from polyaurn.model.inference import mean_counts
 from polyaurn.model.labels import labels_at
 from polyaurn.model.model import TopicModel
 from polyaurn.model.snippets import snippets
+from polyaurn.training.updates import has_counts
 
 LEAST_SCORED = 5  # tokens, for a score that can be compared
 
@@ -37,7 +38,8 @@ def unexplained(
     """Return the documents whose score per token gains most, as `Difference` describes them.
 
     Both models know the words of both: a word that only one of them has seen has no tokens in the
-    other's topics, and the mean of its beta.
+    other's topics, and the mean of its beta. Of a model without counts of tokens beta says nothing
+    (LDA-C's is e^-100), and a word has at least the part of a topic that beta is in the other.
     """
     check_whole(n, "n_documents", of="documents")
     known = in_words_of(common.words, documents, new.tokenization)
@@ -53,7 +55,10 @@ def unexplained(
             "The 'texts' parameter must have one text for each of the "
             f"{len(known.tokens):,} documents. Got {len(texts):,} instead."
         )
-    both = (_widened(old, common, common.before), _widened(new, common, common.after))
+    both = (
+        _widened(old, common, common.before, _least(old, new)),
+        _widened(new, common, common.after, _least(new, old)),
+    )
     scored = [
         complete_known(model, known, seed=seed, workers=workers, device=device) for model in both
     ]
@@ -89,11 +94,20 @@ def _are_texts(documents: Any) -> bool:
     return isinstance(documents, list | tuple) and all(isinstance(d, str) for d in documents)
 
 
-def _widened(model: TopicModel, common: CommonWords, counts: Any) -> TopicModel:
+def _least(model: TopicModel, other: TopicModel) -> float:
+    """Return the least beta that a model's words should have beside the other model."""
+    if has_counts(model) or not has_counts(other):
+        return 0.0
+    size = other.mass_of_topics + other.priors.beta.sum()
+    return float((other.priors.beta.mean() / size).mean())
+
+
+def _widened(model: TopicModel, common: CommonWords, counts: Any, least: float) -> TopicModel:
     """Return a model that knows the words of both."""
     beta = np.full(len(common.words), float(model.priors.beta.mean()))
     number = {word: v for v, word in enumerate(common.words)}
     beta[[number[word] for word in model.vocab]] = model.priors.beta
+    beta = np.maximum(beta, least)
     priors = model.priors._replace(beta=beta, pseudo=None)
     return replace(model, topic_word_counts=counts, priors=priors, vocab=common.words)
 
