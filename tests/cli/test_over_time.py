@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import signal
+import tomllib
 
 import pytest
 
@@ -65,6 +66,8 @@ def test_slices_are_trained_kept_and_put_on_a_page(run, table, tmp_path):
     assert {p: p.read_bytes() for p in (tmp_path / "time").rglob("*") if p.is_file()} == before
     table()
     assert run(*TRAIN, "--by", "quarter", "--force", "-q")[0] == 0
+    kept = tomllib.loads(config.read_text())  # what was not given is written, too
+    assert (kept["carry"], kept["held-out"], kept["slice-sweeps"]) == (0.5, 0.1, 6)
     assert TopicsOverTime.load("time").slices_.labels[:2] == ("2001 Q1", "2001 Q2")
     assert not (tmp_path / "time" / "slice-2002").exists()
 

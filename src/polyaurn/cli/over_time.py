@@ -97,6 +97,16 @@ def check_over_time(
             check(given[name])
 
 
+def with_defaults(given: dict[str, Any]) -> dict[str, Any]:
+    """Return options of slices with the defaults of those that were not given."""
+    from inspect import signature
+
+    from polyaurn.estimator.over_time import TopicsOverTime
+
+    plain = signature(TopicsOverTime).parameters
+    return {n: plain[n].default if value is None else value for n, value in given.items()}
+
+
 def check_folder(out: Path, *, resume: bool, force: bool) -> None:
     """Reject a folder in which slices cannot be kept, before long work."""
     from polyaurn.model.slices.folder import check_new, holds_slices
@@ -157,7 +167,7 @@ def train_over_time(
             resume=resume,
             verbose=not quiet,
             callbacks=lambda state, info: stop.asked,
-            **{name: value for name, value in given.items() if value is not None},
+            **given,
             **parameters,
         )
         topics.fit_cut(documents, cut)

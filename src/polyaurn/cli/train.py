@@ -27,6 +27,7 @@ from polyaurn.cli.options import (
     takes_settings,
 )
 from polyaurn.cli.over_time import (
+    NAMES,
     BothWays,
     By,
     Carry,
@@ -36,6 +37,7 @@ from polyaurn.cli.over_time import (
     check_over_time,
     cut,
     train_over_time,
+    with_defaults,
 )
 from polyaurn.cli.sources import Source, check_columns
 from polyaurn.cli.steps import fit_and_save, note, print_json, read
@@ -132,6 +134,8 @@ def train(
         at_most = "at most " * (kind in (CLUSTERS, HDP))
         note(f"{at_most}{parameters[of]:,} {what}, the default; --topics chooses")
     if slices is not None:
+        of_slices = with_defaults(of_slices)
+        context.params.update({NAMES.get(n, n): value for n, value in of_slices.items()})
         train_over_time(
             documents, slices, out=out, words=words, given=of_slices, parameters=parameters,
             config=run_as_config(context, documents.tokenization), resume=resume, force=force,
