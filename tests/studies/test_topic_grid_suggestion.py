@@ -134,17 +134,21 @@ def test_measures_that_disagree_are_said_to():
 
 
 @pytest.mark.parametrize(
-    ("stability", "diversity"),
+    ("stability", "diversity", "said"),
     [
-        ([0.6, 0.7, 0.8, 0.9], FALLS),  # as where topics share words: more are found more easily
-        (FALLS, [0.9] * 4),
-        ([0.9, 0.7, 0.7, 0.85], [0.9, 0.7, 0.7, 0.7]),
-        (None, FALLS),  # one seed
+        ([0.6, 0.7, 0.8, 0.9], FALLS, ["diversity"]),  # as where topics share words
+        (FALLS, [0.9] * 4, ["stability"]),
+        ([0.9, 0.7, 0.7, 0.85], [0.9, 0.7, 0.7, 0.7], ["diversity"]),
+        (None, FALLS, ["diversity"]),  # one seed
+        ([0.9, 0.9, 0.9, 0.81], [0.9] * 4, []),
     ],
 )
-def test_a_fall_of_one_measure_does_not_decide(stability, diversity):
+def test_a_fall_of_one_measure_is_said_and_does_not_decide(stability, diversity, said):
     found = suggest(rows_of(RISING, None, 2, stability, diversity), documents=1000)
     assert found["topics"] == found["predicts"] == 40
+    assert [name for name in ("stability", "diversity") if name in found["sentence"]] == said
+    if stability is FALLS:
+        assert "stability falls from 0.90 (10 topics) to 0.60 (40)" in found["sentence"]
 
 
 def draw(rng, n_documents=200, seeds=2):

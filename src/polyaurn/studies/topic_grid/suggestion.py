@@ -133,10 +133,11 @@ def suggest(
     predicts = min(near, allowed[-1])
     rises, falls = near == tried[-1] or near > predicts, predicts == tried[0]
     parts = [_why(predicts, near, rows, documents, best)]
-    reads = min(predicts, _before_the_fall(rows))
+    reads, fell = min(predicts, _before_the_fall(rows)), _falls(rows, predicts)
     if reads < predicts:
-        parts = [_of_disagreement(reads, predicts, rows), parts[0]]
-    parts += [part for part in (_of_coherence(rows), _of_seeds(rows)) if part]
+        disagree = f"{reads:,} topics to read, {predicts:,} to predict: the measures disagree, as "
+        parts, fell = [disagree + " and ".join(fell), *parts], []
+    parts += [*fell, *(part for part in (_of_coherence(rows), _of_seeds(rows)) if part)]
     return {
         "topics": reads, "predicts": predicts, "best": best,
         "still_rises": rises, "still_falls": falls and not rises,
@@ -227,20 +228,18 @@ def _highest(rows: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
     return max(rows, key=lambda row: row[name]["mean"])
 
 
-def _of_disagreement(reads: int, predicts: int, rows: Sequence[dict[str, Any]]) -> str:
-    """Say that stability and diversity ask for fewer topics than the held-out score."""
-    until = [row for row in rows if row["topics"] <= predicts]
-    falls = []
+def _falls(rows: Sequence[dict[str, Any]], number: int) -> list[str]:
+    """Say which of stability and diversity are clearly lower there than with fewer topics."""
+    until = [row for row in rows if row["topics"] <= number]
+    said = []
     for name in FALLING:
-        top, last = _highest(until, name), until[-1][name]["mean"]
-        falls.append(
-            f"{name} falls from {top[name]['mean']:.2f} ({top['topics']:,} topics) to {last:.2f} "
-            f"({predicts:,})"
-        )
-    return (
-        f"{reads:,} topics to read, {predicts:,} to predict: the measures disagree, as "
-        f"{' and '.join(falls)}"
-    )
+        if all(row[name] is not None for row in until) and _fell(until, name):
+            top, last = _highest(until, name), until[-1][name]["mean"]
+            said.append(
+                f"{name} falls from {top[name]['mean']:.2f} ({top['topics']:,} topics) to "
+                f"{last:.2f} ({number:,})"
+            )
+    return said
 
 
 def _of_coherence(rows: Sequence[dict[str, Any]]) -> str:
