@@ -356,6 +356,7 @@ class Tables(Generic[M]):
         -------
         TopicModel
             Labels are in ``parameters["labels"]``. The model itself, or the estimator, is not
-            changed.
+            changed: use what is returned, as in ``polyaurn.report(model)``. An estimator's own
+            page has labels with ``lda.report(labels=...)``.
         """
         return label_topics(self._fitted(), labels, n_words)
