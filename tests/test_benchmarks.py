@@ -69,11 +69,11 @@ def test_spread_runs():
     assert "Welch's test: p = " in out
 
 
-def test_forecast_runs():
-    out = run("forecast.py", "--corpora", "tiny", "--topics", "3", "--annealed", "20",
-              "--sweeps", "500", "--lengths", "40", "240")  # fmt: skip
-    assert out.count("tiny, 3 topics, after 240 sweeps, 200 more") == 1
-    assert "of 1 forecasts within 0.25% of the log posterior" in out
+def test_trend_runs():
+    out = run("trend.py", "--chains", "tiny-3-0", "--annealed", "20", "--sweeps", "500",
+              "--lengths", "40", "240", "300")  # fmt: skip
+    assert out.count("tiny-3-0 after ") == 2
+    assert '"comparisons": 2' in out
 
 
 def test_topic_grid_runs():

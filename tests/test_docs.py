@@ -51,7 +51,17 @@ def test_python_on_the_page_runs(page, tmp_path, monkeypatch, capsys):
         assert blocks
         for block in blocks:
             run_block(block, page, names)
-    assert capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said
+    if page.name == "tutorial.md":
+        for shown in re.findall(r"```text\n(.*?)```", text, re.DOTALL):
+            assert plain(shown) in plain(said)
+        (quoted,) = re.findall(r"^(?:> .*\n)+", text, re.MULTILINE)
+        assert plain(quoted.replace("> ", "")) in plain(said)
+
+
+def plain(text):
+    return " ".join(text.split())
 
 
 def run_block(block, page, names):

@@ -38,7 +38,7 @@ def lda():
     names = [f"paper {d}" for d in range(60)] + ["long" * 30] * 19 + [HOSTILE]
     corpus = Corpus.from_matrix(X, vocabulary, doc_names=names)
     chain = {"sampler": "polya-urn", "warm_start": "smooth"}
-    return LDA(6, max_iter=60, evaluate_every=1, verbose=False, **chain).fit(corpus)
+    return LDA(6, max_iter=150, evaluate_every=1, verbose=False, **chain).fit(corpus)
 
 
 @pytest.fixture(scope="session")

@@ -198,8 +198,10 @@ def test_the_trace_is_drawn_and_judged(opened):
         len(line.get_attribute("points").split())
         for line in opened.find_elements(By.CSS_SELECTOR, "#trace polyline")
     )
-    assert drawn >= 60
-    assert "log posteriors" in get(opened, "#verdict").text
+    assert drawn >= 150
+    verdict = get(opened, "#verdict").text
+    assert "per 100 sweeps" in verdict
+    assert "log posteriors, worth about" in verdict
     assert "Effective sample size of the second half" in get(opened, "#note-trace").text
     assert "polya-urn" in get(opened, "#facts").text
 

@@ -91,9 +91,23 @@ def test_quiet_prints_nothing_and_no_terminal_has_no_live_line(run, texts):
     _, _, err = run("train", texts, "-k", 2, "--sweeps", 3, "--out", "b")
     assert "\x1b" not in err
     lines = err.splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 6
     assert lines[1].startswith("language: ")
     assert "words, 6 kept" in lines[2]
+
+
+def test_the_verdict_on_training_is_the_same_in_the_report(run, texts, tmp_path):
+    for sweeps, said in (
+        (300, "Too few sweeps to say whether the log posterior still rises: 75 after the warm "
+              "start; run at least 125 more."),
+        (425, "per 100 sweeps"),
+    ):  # fmt: skip
+        options = ("--sweeps", sweeps, "--resume") if sweeps > 300 else ("--sweeps", sweeps)
+        code, _, err = run("train", texts, "-k", 2, "--out", "m", "-t", 1, *options)
+        assert code == 0
+        (line,) = [line for line in err.splitlines() if said in line]
+        assert run("report", "m", "--out", "r.html", "--force")[0] == 0
+        assert line in (tmp_path / "r.html").read_text()
 
 
 def test_priors_from_files_and_tables_with_columns(run, tmp_path):

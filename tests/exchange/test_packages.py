@@ -195,6 +195,19 @@ def test_pyldavis_takes_the_arguments(odd, trained):
         exchange.pyldavis_arguments(trained, odd)
 
 
+def test_a_page_of_pyldavis_lists_labels(trained, tmp_path):
+    pytest.importorskip("pyLDAvis", reason="pyLDAvis is not installed")
+    corpus, named = trained.corpus_, trained.label_topics({1: "<b>Flüsse & Seen"})
+    page = exchange.write_pyldavis(named, corpus, tmp_path / "a.html").read_text()
+    row = "<tr><td>1</td><td>&lt;b&gt;Fl&#252;sse &amp; Seen</td></tr>"
+    assert page.endswith(f"<th>Label</th></tr>\n{row}\n</table>\n")
+    bare = exchange.write_pyldavis(trained, corpus, tmp_path / "b.html").read_text()
+    assert "<table>" not in bare
+    exchange.write_pyldavis(named, corpus, tmp_path / "a.json")
+    exchange.write_pyldavis(trained, corpus, tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
 def test_pyldavis_gets_no_word_without_tokens(odd):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

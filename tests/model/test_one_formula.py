@@ -100,6 +100,20 @@ def test_tables(model, words, probable, named):
     assert info["label"] == named
     merged = model.hierarchy(n_words=N, as_frame=False).table["words"][-1].split(", ")
     assert merged == model.merge_topics([[0, 1, 2]]).topics(N)[0]
+    with pytest.raises(InputError, match="'order' parameter must be one of"):
+        model.hierarchy(order="size")
+
+
+@pytest.mark.parametrize("order", ["relevance", "frequency"])
+def test_names_in_the_tree(model, order):
+    bare = model.label_topics([None] * 3)
+    tree = bare.hierarchy(n_words=N, order=order, as_frame=False)
+    (pair,) = tree.groups(2)
+    merged = bare.merge_topics([pair]).topics(N, order=order)[pair[0]]
+    assert tree.table["words"][0] == ", ".join(merged)
+    names = {tree.table[side][0][0]: tree.table[f"{side}_name"][0] for side in ("left", "right")}
+    assert names == {k: ", ".join(bare.topics(3, order=order)[k]) for k in pair}
+    assert any(bare.topics(3)[k] != bare.topics(3, order="frequency")[k] for k in pair)
 
 
 def test_exports(model, words, probable, named):
@@ -174,7 +188,7 @@ def test_only_one_place_sorts_topics_by_size():
     assert sorting == ["model/data.py"]
 
 
-def test_plots(model, words, named):
+def test_plots(model, words, probable, named):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     from matplotlib import pyplot as plt
@@ -186,13 +200,38 @@ def test_plots(model, words, named):
     heads = [f"Topic {k}: {shown[k]}" if k in LABELS else f"Topic {k}" for k in range(3)]
     assert [text for text in bars if text.startswith("Topic")] == heads
     assert [text for text in bars if text in model.vocab] == [w for k in words for w in k]
+    plain = plots.plot_topics(model, [0, 1, 2], N, order="frequency")
+    assert [text.get_text() for text in plain.texts if text.get_text() in model.vocab] == [
+        w for k in probable for w in k
+    ]
+    assert plain.get_title().startswith("Most probable words")
+    assert plots.plot_topics(model).get_title().startswith("Leading words")
     with_names = [f"{k}: {shown[k]}" for k in range(3)]
+    bare = model.label_topics([None] * 3)
+    for order, listed in (("relevance", words), ("frequency", probable)):
+        leaves = plots.plot_dendrogram(bare, order=order).get_yticklabels()
+        assert {leaf.get_text() for leaf in leaves} == {
+            f"{k}: {', '.join(listed[k][:3])}" for k in range(3)
+        }
+    with pytest.raises(InputError, match="'order' parameter must be one of"):
+        plots.plot_topics(model, order="size")
     assert sorted(text.get_text() for text in plots.plot_map(model).texts) == with_names
     ax = plots.plot_over_time(model, range(60), [0, 1, 2])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == with_names
     ticks = plots.plot_documents(model, topics=[0, 1, 2]).get_xticklabels()
     assert [tick.get_text() for tick in ticks] == [with_names[0], "1", with_names[2]]
     plt.close("all")
+
+
+def test_interactive_bars(model, words, probable):
+    pytest.importorskip("plotly")
+    from polyaurn.plots import interactive
+
+    for order, listed in (("relevance", words), ("frequency", probable)):
+        bars = interactive.plot_topics(model, [0, 1, 2], N, order=order).data
+        assert [list(topic.y) for topic in bars] == listed
+    with pytest.raises(InputError, match="'order' parameter must be one of"):
+        interactive.plot_topics(model, order="size")
 
 
 def test_the_command(model, words, probable, run, tmp_path):
@@ -210,6 +249,19 @@ def test_the_command(model, words, probable, run, tmp_path):
     code, _, error = run("topics", "m", "--order", "size")
     assert code == 2
     assert error.startswith("polyaurn: The '--order' option must be one of 'relevance', 'frequ")
+    model.label_topics([None] * 3).save(tmp_path / "bare")
+    drawn = []
+    for options in ((), ("--order", "relevance"), ("--order", "frequency")):
+        for kind in ("topics", "dendrogram"):
+            run("plot", "bare", kind, "--out", "p.svg", "--force", "-q", *options)
+            drawn.append((tmp_path / "p.svg").read_bytes())
+    assert drawn[:2] == drawn[2:4]
+    assert drawn[0] != drawn[4]
+    assert drawn[1] != drawn[5]
+    for kind in ("map", "topics"):
+        code, _, error = run("plot", "m", kind, "--out", "q.svg", "--order", "size")
+        assert code == 2
+        assert error.startswith("polyaurn: The '--order' option ")
     for options, expected in (((), words), (("--order", "frequency"), probable)):
         run("export", "m", "--to", "csv", "--out", "topics.csv", "--force", *options)
         with (tmp_path / "topics.csv").open(newline="") as file:

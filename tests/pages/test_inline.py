@@ -31,6 +31,17 @@ def test_a_model_has_one_too_and_takes_a_corpus(trained):
     assert report(model, dates=years).page != report(model).page
 
 
+def test_a_page_of_an_estimator_has_the_labels_given(trained):
+    page = trained.report(labels={1: "Rivers and lakes"}).page
+    assert "Rivers and lakes" in page
+    labelled = trained.label_topics({1: "Rivers and lakes"})
+    assert page == report(labelled, corpus=trained.corpus_).page
+    assert "labels" not in trained.model_.parameters
+    assert "Rivers and lakes" not in trained.report().page
+    with pytest.raises(InputError, match="'labels' parameter"):
+        trained.report(labels={99: "None"})
+
+
 def test_saving_replaces_its_own_pages_only(trained, tmp_path):
     shown = trained.report()
     path = shown.save(tmp_path / "r.html")

@@ -43,6 +43,10 @@ def test_the_page_says_what_is_known(whole):
     assert "between seeds, 2 cannot be distinguished from it" in text
     assert "Highest with 2 topics, the smallest number tried; no other equals it" in text
     assert "&lt;folder&gt;/models" in text
+    found["suggestion"] |= {"topics": 2, "predicts": 4}
+    disagreeing = render(found, "folder")
+    assert "<b>2</b> (to read)" in disagreeing
+    assert "<b>4</b> (to predict)" in disagreeing
     assert "priors learned every 10 sweeps from alpha 0.1, beta 0.01, seeds 5, 6" in text
     found["setting"]["learn_priors_every"] = 0
     assert "sampler auto, alpha 0.1, beta 0.01, seeds 5, 6" in render(found, "folder")

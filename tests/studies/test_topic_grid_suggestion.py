@@ -12,8 +12,12 @@ PLANTED = 10
 NEAR = {8, 10, 15}
 
 
-def rows_of(behind, coherence=None, seeds=2):
+def rows_of(behind, coherence=None, seeds=2, stability=None, diversity=None):
     """Return rows of numbers 10, 20, ... with differences and errors of the held-out score."""
+
+    def measure(values, i):
+        return None if values is None else {"mean": values[i], "spread": 0.01}
+
     return [
         {
             "topics": 10 * (i + 1),
@@ -22,6 +26,8 @@ def rows_of(behind, coherence=None, seeds=2):
             "coherence_npmi": None
             if coherence is None
             else {"mean": coherence[i], "spread": None, "error": 0.01},
+            "stability": measure(stability, i),
+            "diversity": measure(diversity, i),
         }
         for i, pair in enumerate(behind)
     ]
@@ -38,7 +44,7 @@ def rows_of(behind, coherence=None, seeds=2):
         (
             [(0.3, 0.02), (0.0, 0.0), (0.01, 0.02)], [0.2, 0.21, 0.205], 20,
             "20 topics: the best held-out score, and no smaller number is within one standard "
-            "error of it.",
+            "error of it, or has 95% of its gain over 10.",
         ),
         (
             [(0.3, 0.02), (0.1, 0.02), (0.0, 0.0)], [0.3, 0.2, 0.1], 30,
@@ -50,6 +56,11 @@ def rows_of(behind, coherence=None, seeds=2):
             [(0.3, 0.02), (0.01, 0.02), (0.0, 0.0)], None, 20,
             "20 topics: the smallest number whose held-out score is within one standard error of "
             "the best (30, the largest number tried).",
+        ),
+        (
+            [(0.3, 0.002), (0.014, 0.002), (0.0, 0.0)], None, 20,
+            "20 topics: the smallest number with at least 95% of what the best held-out score (30, "
+            "the largest number tried) gains over 10 topics.",
         ),
         (
             [(0.0, 0.0), (0.1, 0.02)], None, 10,
@@ -64,14 +75,15 @@ def rows_of(behind, coherence=None, seeds=2):
     ],
 )  # fmt: skip
 def test_the_sentence_says_what_the_suggestion_rests_on(behind, coherence, topics, sentence):
-    found = suggest(rows_of(behind, coherence))
+    found = suggest(rows_of(behind, coherence), documents=1000)
     assert (found["topics"], found["sentence"]) == (topics, sentence)
+    assert found["predicts"] == topics
     assert found["still_rises"] == (" or more" in sentence)
     assert found["still_falls"] == (" or fewer" in sentence)
 
 
 def test_one_seed_is_said():
-    found = suggest(rows_of([(0.1, 0.02), (0.0, 0.0), (0.1, 0.02)], seeds=1))
+    found = suggest(rows_of([(0.1, 0.02), (0.0, 0.0), (0.1, 0.02)], seeds=1), documents=1000)
     assert found["sentence"].endswith(
         "; with one seed, how much training varies is not part of the error."
     )
@@ -86,10 +98,57 @@ def test_one_seed_is_said():
     ],
 )
 def test_nothing_is_suggested_without_a_comparison(behind, said):
-    found = suggest(rows_of(behind))
+    found = suggest(rows_of(behind), documents=1000)
     assert found["topics"] is None
     assert found["sentence"].startswith("No suggestion: ")
     assert said in found["sentence"]
+
+
+RISING = [(0.4, 0.02), (0.2, 0.02), (0.1, 0.02), (0.0, 0.0)]
+FALLS = [0.9, 0.85, 0.7, 0.6]
+
+
+def test_no_more_topics_are_suggested_than_documents_support():
+    found = suggest(rows_of(RISING), documents=160)
+    assert (found["topics"], found["still_rises"]) == (30, True)
+    assert found["sentence"] == (
+        "30 topics: the held-out score rises beyond, but 160 documents are too few for more than "
+        "32 topics, one for each 5 documents."
+    )
+    assert suggest(rows_of(RISING), documents=250)["sentence"].endswith("; try more, such as 50.")
+    assert "try more" not in suggest(rows_of(RISING), documents=200)["sentence"]
+    none = suggest(rows_of(RISING), documents=49)
+    assert (none["topics"], none["predicts"]) == (None, None)
+    assert none["sentence"].startswith("No suggestion: 49 documents are too few for more than 9 ")
+
+
+def test_measures_that_disagree_are_said_to():
+    found = suggest(rows_of(RISING, None, 2, FALLS, FALLS), documents=1000)
+    assert (found["topics"], found["predicts"], found["still_rises"]) == (20, 40, True)
+    assert found["sentence"] == (
+        "20 topics to read, 40 to predict: the measures disagree, as stability falls from 0.90 (10 "
+        "topics) to 0.60 (40) and diversity falls from 0.90 (10 topics) to 0.60 (40); 40 topics or "
+        "more: the held-out score still rises at the largest number tried (the last step gained "
+        "0.100 of 0.400 nats per token); try more, such as 80."
+    )
+
+
+@pytest.mark.parametrize(
+    ("stability", "diversity", "said"),
+    [
+        ([0.6, 0.7, 0.8, 0.9], FALLS, ["diversity"]),  # as where topics share words
+        (FALLS, [0.9] * 4, ["stability"]),
+        ([0.9, 0.7, 0.7, 0.85], [0.9, 0.7, 0.7, 0.7], ["diversity"]),
+        (None, FALLS, ["diversity"]),  # one seed
+        ([0.9, 0.9, 0.9, 0.81], [0.9] * 4, []),
+    ],
+)
+def test_a_fall_of_one_measure_is_said_and_does_not_decide(stability, diversity, said):
+    found = suggest(rows_of(RISING, None, 2, stability, diversity), documents=1000)
+    assert found["topics"] == found["predicts"] == 40
+    assert [name for name in ("stability", "diversity") if name in found["sentence"]] == said
+    if stability is FALLS:
+        assert "stability falls from 0.90 (10 topics) to 0.60 (40)" in found["sentence"]
 
 
 def draw(rng, n_documents=200, seeds=2):

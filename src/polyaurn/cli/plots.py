@@ -24,6 +24,7 @@ KINDS = (
 OPTION_OF = {
     "--topics": ("topics", "documents", "classes", "over-time"),
     "--words": ("topics",),
+    "--order": ("topics", "dendrogram"),
     "--documents": ("documents",),
     "--dates": ("over-time",),
     "--date-column": ("over-time",),
@@ -71,6 +72,13 @@ def plot(
     words: Annotated[
         int | None,
         typer.Option("--words", "-n", help="For topics: words shown for each; 8 by default."),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            help="For topics and dendrogram: order of words, 'relevance' (default) or 'frequency'.",
+            autocompletion=lambda: ["relevance", "frequency"],
+        ),
     ] = None,
     documents: Annotated[
         str | None,
@@ -126,16 +134,18 @@ def plot(
     """
     from polyaurn import plots
     from polyaurn.files.atomic import check_new_file, write_text
+    from polyaurn.model.leading_words import ORDERS, check_order
     from polyaurn.model.storage import load
     from polyaurn.plots import interactive
     from polyaurn.plots.axes import check_matplotlib
     from polyaurn.training.progress import status
 
-    given = {"--topics": topics, "--words": words, "--documents": documents, "--dates": dates,
-             "--date-column": date_column, "--classes": classes, "--class-column": class_column,
-             "--corpus": corpus}  # fmt: skip
+    given = {"--topics": topics, "--words": words, "--order": order, "--documents": documents,
+             "--dates": dates, "--date-column": date_column, "--classes": classes,
+             "--class-column": class_column, "--corpus": corpus}  # fmt: skip
     _check_options(kind, given)
     check_words(8 if words is None else words)
+    by = check_order(order or ORDERS[0])
     endings = (".png", ".svg", *((".html",) if kind in INTERACTIVE else ()))
     check_new_file(out, force=force, what="'--out' option", suffixes=endings)
     page = out.suffix == ".html"
@@ -156,9 +166,9 @@ def plot(
         when = _dates_of(loaded, model, corpus, date_column)
     draw: dict[str, Callable[[], Any]] = {
         "trace": lambda: plots.plot_trace(loaded),
-        "topics": lambda: plots.plot_topics(loaded, chosen, words or 8),
+        "topics": lambda: plots.plot_topics(loaded, chosen, words or 8, order=by),
         "map": lambda: plots.plot_map(loaded),
-        "dendrogram": lambda: plots.plot_dendrogram(loaded),
+        "dendrogram": lambda: plots.plot_dendrogram(loaded, order=by),
         "similarity": lambda: plots.plot_similarity(loaded),
         "document-map": lambda: plots.plot_document_map(loaded, which_class),
         "classes": lambda: plots.plot_per_class(loaded, which_class, chosen),
@@ -166,7 +176,7 @@ def plot(
         "over-time": lambda: plots.plot_over_time(loaded, when, chosen),
     }
     moving: dict[str, Callable[[], Any]] = {
-        "topics": lambda: interactive.plot_topics(loaded, chosen, words or 15),
+        "topics": lambda: interactive.plot_topics(loaded, chosen, words or 15, order=by),
         "map": lambda: interactive.plot_map(loaded),
         "similarity": lambda: interactive.plot_similarity(loaded),
         "document-map": lambda: interactive.plot_document_map(loaded, which_class),

@@ -140,7 +140,7 @@ def fit_and_save(
         UnfinishedStartWarning,
     )
     from polyaurn.estimator.lda import LDA
-    from polyaurn.evaluate.forecast import forecast_in_words
+    from polyaurn.evaluate.trend import trend_in_words
     from polyaurn.files.locks import locked
     from polyaurn.files.names import remove_checkpoints
     from polyaurn.model.dominance import note_of_dominant_topic
@@ -197,8 +197,7 @@ def fit_and_save(
         took = f" in {last['seconds']:.1f} s of sampling" if "seconds" in last else ""
         of = f" of sampler '{model.parameters['sampler']}'"
         note(f"{begun}{lda.n_iter_:,} sweeps{of}{took}{per_token}")
-        forecast = forecast_in_words(lda.trace_)
-        for sentence in (forecast, note_of_dominant_topic(model)):
+        for sentence in (trend_in_words(lda.trace_), note_of_dominant_topic(model)):
             if sentence:
                 note(sentence)
     return model, stopped

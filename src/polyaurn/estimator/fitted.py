@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +15,7 @@ from polyaurn.chain.priors import topic_word_mass
 from polyaurn.corpus.tokenization import Tokenizer
 from polyaurn.estimator.inputs import documents_to_meet
 from polyaurn.estimator.parameters import WEIGHT_SCALE, parameters_of, seed_of
+from polyaurn.model.labels import Labels
 from polyaurn.model.leading_words import BY_RELEVANCE
 from polyaurn.model.model import TopicModel
 from polyaurn.model.storage import load
@@ -157,11 +159,14 @@ class Trained(
         """
         return self._fitted().save(path, force=force)
 
-    def report(self, **options: Any) -> "Report":
+    def report(self, *, labels: Labels | None = None, **options: Any) -> "Report":
         """Return the page about the model, which a notebook shows below the cell.
 
         Parameters
         ----------
+        labels : mapping, sequence or callable, optional
+            Labels of topics, as `label_topics` takes them; the estimator itself has none, since
+            `label_topics` returns another model.
         **options
             Those of `polyaurn.report`: ``corpus``, ``dates``, ``title``, ``height`` and so on. The
             documents are those of training where no corpus is given.
@@ -174,7 +179,11 @@ class Trained(
         from polyaurn.pages.inline import report
 
         self._fitted()
-        return report(self, **options)
+        shown = self
+        if labels is not None:
+            shown = copy(self)
+            shown.model_ = self.label_topics(labels)
+        return report(shown, **options)
 
     @classmethod
     def load(cls, path: str | Path, *, tokenizer: Tokenizer | None = None) -> Self:

@@ -1,6 +1,7 @@
 """pyLDAvis: what its ``prepare`` asks for."""
 
 import warnings
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from polyaurn.corpus.known_words import in_words_of
 from polyaurn.files.atomic import PATH, check_new_file, write_text
 from polyaurn.model.checks import check_belongs
 from polyaurn.model.data import word_probabilities
+from polyaurn.model.labels import given_labels
 from polyaurn.model.model import fitted
 
 
@@ -66,7 +68,7 @@ def write_pyldavis(model: Any, corpus: Any, path: str | Path, *, force: bool = F
         As in `pyldavis_arguments`.
     path : str or Path
         NAME.html, a page that loads its scripts from the network when it is opened, or NAME.json.
-        Topics have the model's numbers.
+        Topics have the model's numbers; below the picture, the page lists those that have labels.
     force : bool
         Replace a file that is there.
 
@@ -83,8 +85,21 @@ def write_pyldavis(model: Any, corpus: Any, path: str | Path, *, force: bool = F
         warnings.simplefilter("ignore")  # of pandas, about pyLDAvis' own code
         found = pyLDAvis.prepare(**arguments, sort_topics=False, start_index=0, n_jobs=1)
     page = target.suffix == ".html"
-    write_text(target, pyLDAvis.prepared_data_to_html(found) if page else found.to_json())
+    labels = given_labels(fitted(model))
+    html = pyLDAvis.prepared_data_to_html(found) + _listed(labels) if page else ""
+    write_text(target, html or found.to_json())
     return target
+
+
+def _listed(labels: list[str | None]) -> str:
+    """Return the labels of topics as HTML in ASCII, since the page names no encoding."""
+    rows = "".join(
+        f"<tr><td>{k}</td><td>{escape(label)}</td></tr>\n"
+        for k, label in enumerate(labels)
+        if label
+    )
+    table = f"<table>\n<tr><th>Topic</th><th>Label</th></tr>\n{rows}</table>\n" if rows else ""
+    return table.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def check_pyldavis_file(path: str | Path, *, force: bool, what: str = PATH) -> Path:

@@ -12,7 +12,7 @@ from polyaurn.base.errors import InputError
 from polyaurn.base.printable import printable
 from polyaurn.model.checks import check_topic
 from polyaurn.model.data import ModelData
-from polyaurn.model.leading_words import leading_words, words_by_topic
+from polyaurn.model.leading_words import BY_RELEVANCE, leading_words, words_by_topic
 
 KEY = "labels"  # among the model's parameters
 REQUESTS = "label_requests"  # what language models were asked for labels, and their answers
@@ -37,16 +37,17 @@ def labels_of(model: ModelData) -> list[str]:
     return labels_at(model, np.arange(model.n_topics))
 
 
-def labels_at(model: ModelData, topics: I64) -> list[str]:
-    """Return the labels of topics, one for each number; -1 has none."""
+def labels_at(model: ModelData, topics: I64, order: str = BY_RELEVANCE) -> list[str]:
+    """Return labels of topics, or leading words of those without, by number; -1 has none."""
     given = given_labels(model)
     numbers = topics.tolist()
-    label = {k: given[k] or _first_words(model, k) for k in set(numbers) - {-1}}
+    label = {k: given[k] or _first_words(model, k, order) for k in set(numbers) - {-1}}
     return [label.get(k, NO_LABEL) for k in numbers]
 
 
-def _first_words(model: ModelData, k: int) -> str:
-    return ", ".join(model.vocab[v] for v in leading_words(model, k, WORDS)[0]) or NO_LABEL
+def _first_words(model: ModelData, k: int, order: str) -> str:
+    words = leading_words(model, k, WORDS, order)[0]
+    return ", ".join(model.vocab[v] for v in words) or NO_LABEL
 
 
 def column_names(n_topics: int, labels: list[str | None]) -> list[str]:

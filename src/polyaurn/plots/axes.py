@@ -8,6 +8,7 @@ from polyaurn.base.errors import InputError
 from polyaurn.model.checks import check_documents, check_topics_asked
 from polyaurn.model.data import ModelData, largest_topics
 from polyaurn.model.labels import labels_at
+from polyaurn.model.leading_words import BY_RELEVANCE
 
 GREY, PALE = "#5f5f5f", "#e3e3e3"
 STYLES = ("-", "--", ":", "-.")  # after the colours are used up
@@ -66,6 +67,6 @@ def short_name(name: str, most: int) -> str:
     return short(name, most)
 
 
-def topic_label(model: ModelData, k: int, most: int = 36) -> str:
+def topic_label(model: ModelData, k: int, most: int = 36, order: str = BY_RELEVANCE) -> str:
     """Return a topic's number with its label or, without one, its leading words."""
-    return f"{k}: {short(labels_at(model, np.array([k]))[0], most)}"
+    return f"{k}: {short(labels_at(model, np.array([k]), order)[0], most)}"

@@ -6,6 +6,7 @@ import numpy as np
 
 from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
+from polyaurn.model.leading_words import BY_RELEVANCE
 from polyaurn.model.model import fitted
 from polyaurn.model.tables.hierarchy import Hierarchy, hierarchy
 from polyaurn.pages.charts import COLOURS
@@ -16,7 +17,12 @@ WORDS = 4  # of a group of topics that is drawn as one
 
 
 def plot_dendrogram(
-    model: Any, *, method: str = "average", leaves: int = LEAVES, ax: Any = None
+    model: Any,
+    *,
+    method: str = "average",
+    leaves: int = LEAVES,
+    order: str = BY_RELEVANCE,
+    ax: Any = None,
 ) -> Any:
     """Draw how topics merge, the nearest first, as a tree.
 
@@ -29,6 +35,8 @@ def plot_dendrogram(
     leaves : int
         The most topics that have a branch of their own; where there are more, the nearest are drawn
         as one.
+    order : {"relevance", "frequency"}
+        Order of the words: those that set a topic apart first, or the most probable ones.
     ax : matplotlib Axes, optional
         Where to draw; a new figure, large enough, when not given.
 
@@ -42,9 +50,9 @@ def plot_dendrogram(
     check_whole(leaves, "leaves", 2)
     if trained.n_topics < 2:
         raise InputError("The 'model' parameter must have at least two topics. Got one.")
-    tree = hierarchy(trained, method, WORDS)
+    tree = hierarchy(trained, method, WORDS, order)
     found = drawn_tree(tree, leaves)
-    names = [_name(trained, tree, leaf) for leaf in found["leaves"]]
+    names = [_name(trained, tree, leaf, order) for leaf in found["leaves"]]
     ax = new_axes(ax, 8.6, 1.0 + 0.2 * len(names))
     from matplotlib.collections import LineCollection
 
@@ -78,10 +86,10 @@ def drawn_tree(tree: Hierarchy, leaves: int) -> dict[str, Any]:
     return found
 
 
-def _name(model: Any, tree: Hierarchy, leaf: int) -> str:
+def _name(model: Any, tree: Hierarchy, leaf: int, order: str) -> str:
     K = model.n_topics
     if leaf < K:
-        return topic_label(model, leaf)
+        return topic_label(model, leaf, order=order)
     step = leaf - K
     size = int(tree.linkage[step, 3])
     return f"{size:,} topics: {short(str(tree.table['words'][step]), 36)}"

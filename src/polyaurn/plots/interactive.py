@@ -15,7 +15,7 @@ from polyaurn.base.printable import printable
 from polyaurn.model.data import largest_topics
 from polyaurn.model.document_map import document_map
 from polyaurn.model.labels import labels_at
-from polyaurn.model.leading_words import leading_words, topic_totals
+from polyaurn.model.leading_words import BY_RELEVANCE, check_order, leading_words, topic_totals
 from polyaurn.model.model import fitted
 from polyaurn.model.topic_map import ASPECT, MOST_TOPICS, areas_by_tokens, place_topics
 from polyaurn.pages.charts import COLOURS
@@ -141,7 +141,9 @@ def plot_document_map(model: Any, classes: Any = None, *, most: int = DOCUMENTS)
     return figure
 
 
-def plot_topics(model: Any, topics: Any = None, n_words: int = 15) -> Any:
+def plot_topics(
+    model: Any, topics: Any = None, n_words: int = 15, *, order: str = BY_RELEVANCE
+) -> Any:
     """Draw the leading words of a topic as bars, with a list to choose the topic from.
 
     Parameters
@@ -152,6 +154,8 @@ def plot_topics(model: Any, topics: Any = None, n_words: int = 15) -> Any:
         Topics that can be chosen, in this order; the sixty largest when not given.
     n_words : int
         Words of each.
+    order : {"relevance", "frequency"}
+        Order of the words: those that set a topic apart first, or the most probable ones.
 
     Returns
     -------
@@ -162,10 +166,11 @@ def plot_topics(model: Any, topics: Any = None, n_words: int = 15) -> Any:
     trained = fitted(model)
     chosen = pick_topics(trained, topics, LISTED)
     check_whole(n_words, "n_words")
+    check_order(order)
     totals = topic_totals(trained)
     figure, buttons = go.Figure(), []
     for i, k in enumerate(chosen):
-        first, mass = leading_words(trained, k, n_words)
+        first, mass = leading_words(trained, k, n_words, order)
         figure.add_trace(go.Bar(
             x=mass / totals[k], y=[_plain(trained.vocab[v], 30) for v in first], orientation="h",
             marker_color=COLOURS[0], visible=i == 0, name=_name(trained, k),

@@ -5,6 +5,7 @@ from typing import Any
 
 from polyaurn.base.checks import check_whole
 from polyaurn.model.labels import given_labels
+from polyaurn.model.leading_words import BY_FREQUENCY, BY_RELEVANCE
 from polyaurn.model.model import fitted
 from polyaurn.pages.charts import COLOURS
 from polyaurn.plots.axes import new_axes, pick_topics, short
@@ -13,7 +14,14 @@ TOPICS, COLUMNS = 9, 3
 WIDTH, BARS = 0.86, 0.72  # shares of a column: all that is drawn, and the longest bar
 
 
-def plot_topics(model: Any, topics: Any = None, n_words: int = 8, *, ax: Any = None) -> Any:
+def plot_topics(
+    model: Any,
+    topics: Any = None,
+    n_words: int = 8,
+    *,
+    order: str = BY_RELEVANCE,
+    ax: Any = None,
+) -> Any:
     """Draw the leading words of topics as bars, one scale for all.
 
     Parameters
@@ -24,6 +32,8 @@ def plot_topics(model: Any, topics: Any = None, n_words: int = 8, *, ax: Any = N
         Which topics, in this order; the nine largest when not given.
     n_words : int
         Words of each.
+    order : {"relevance", "frequency"}
+        Order of the words: those that set a topic apart first, or the most probable ones.
     ax : matplotlib Axes, optional
         Where to draw; a new figure, large enough, when not given.
 
@@ -36,7 +46,7 @@ def plot_topics(model: Any, topics: Any = None, n_words: int = 8, *, ax: Any = N
     trained = fitted(model)
     chosen = pick_topics(trained, topics, TOPICS)
     words = check_whole(n_words, "n_words")
-    listed, labels = trained.topics(words, weights=True), given_labels(trained)
+    listed, labels = trained.topics(words, weights=True, order=order), given_labels(trained)
     n_columns = min(COLUMNS, len(chosen))
     n_rows = math.ceil(len(chosen) / n_columns)
     ax = new_axes(ax, 0.6 + 3.1 * n_columns, 0.6 + n_rows * (0.5 + 0.23 * words))
@@ -58,6 +68,7 @@ def plot_topics(model: Any, topics: Any = None, n_words: int = 8, *, ax: Any = N
             ax.text(left, top + 1, "no tokens", va="center", fontsize="small")
     ax.set_xlim(0, n_columns - 1 + WIDTH)
     ax.set_ylim(n_rows * block - 1.4, -0.8)
-    ax.set_title("Most probable words of topics, and their probabilities", fontsize="medium")
+    kind = "Most probable" if order == BY_FREQUENCY else "Leading"
+    ax.set_title(f"{kind} words of topics, and their probabilities", fontsize="medium")
     ax.set_axis_off()
     return ax

@@ -17,7 +17,7 @@ from polyaurn.model.checks import check_topic
 from polyaurn.model.data import ModelData
 from polyaurn.model.distance import topic_distances
 from polyaurn.model.labels import KEY, LONGEST, OF_LABELS, given_labels, labels_at
-from polyaurn.model.leading_words import leading_words_of
+from polyaurn.model.leading_words import BY_RELEVANCE, check_order, leading_words_of
 from polyaurn.model.summary import hierarchy_html
 from polyaurn.model.tables.words import Columns
 
@@ -67,17 +67,18 @@ class Hierarchy(NamedTuple):
         return hierarchy_html(self.linkage, self.table)
 
 
-def hierarchy(model: ModelData, method: str, n_words: int) -> Hierarchy:
+def hierarchy(model: ModelData, method: str, n_words: int, order: str = BY_RELEVANCE) -> Hierarchy:
     """Return how topics merge, its table as columns."""
     check_whole(n_words, "n_words")
     check_one_of(method, "method", METHODS)
+    check_order(order)
     if model.n_topics > MOST_TOPICS:
         raise InputError(
             f"The model must have at most {MOST_TOPICS:,} topics for 'hierarchy', which measures "
             f"all pairs. Got {model.n_topics:,}."
         )
     links = linkage_of(topic_distances(model.topic_word_mass), method)
-    rows = list(_mergers(model, links, n_words))
+    rows = list(_mergers(model, links, n_words, order))
     columns: Columns = {"step": np.arange(1, len(links) + 1), "distance": links[:, 2]}
     for name in ("left", "right", "left_name", "right_name", "tokens", "words"):
         columns[name] = [row[name] for row in rows]
@@ -94,18 +95,18 @@ def linkage_of(distance: F64, method: str = "average") -> F64:
     return np.asarray(linkage(squareform(distance, checks=False), method), np.float64)
 
 
-def _mergers(model: ModelData, links: F64, n_words: int) -> Iterator[dict[str, Any]]:
+def _mergers(model: ModelData, links: F64, n_words: int, order: str) -> Iterator[dict[str, Any]]:
     mass = {k: model.topic_word_mass[k] for k in range(model.n_topics)}
     size = dict(enumerate(model.topic_sizes))
     topics = {k: [k] for k in mass}
-    name = dict(enumerate(labels_at(model, np.arange(model.n_topics))))
+    name = dict(enumerate(labels_at(model, np.arange(model.n_topics), order)))
     for new, (a, b) in enumerate(links[:, :2].astype(int).tolist(), start=model.n_topics):
         a, b = sorted((a, b), key=topics.__getitem__)
         left, right = topics.pop(a), topics.pop(b)
         topics[new] = sorted(left + right)
         mass[new] = mass.pop(a) + mass.pop(b)
         size[new] = size.pop(a) + size.pop(b)
-        name[new] = ", ".join(leading_words_of(model, mass[new], n_words))
+        name[new] = ", ".join(leading_words_of(model, mass[new], n_words, order))
         yield {"left": left, "right": right, "left_name": name.pop(a), "right_name": name.pop(b),
                "tokens": size[new], "words": name[new]}  # fmt: skip
 

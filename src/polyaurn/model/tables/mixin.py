@@ -285,7 +285,12 @@ class Tables(Generic[M]):
         return frame(topics_per_class(self._fitted(), labels, topics), as_frame=as_frame)
 
     def hierarchy(
-        self, method: str = "average", *, n_words: int = 5, as_frame: bool = True
+        self,
+        method: str = "average",
+        *,
+        n_words: int = 5,
+        order: str = BY_RELEVANCE,
+        as_frame: bool = True,
     ) -> Hierarchy:
         """Return how topics merge, the nearest first.
 
@@ -297,6 +302,8 @@ class Tables(Generic[M]):
             1 from all.
         n_words : int
             Leading words of each group.
+        order : {"relevance", "frequency"}
+            Order of words: those that set a group apart first, or the most probable ones.
         as_frame : bool
             Make its table a DataFrame, or a dict of columns.
 
@@ -305,7 +312,7 @@ class Tables(Generic[M]):
         Hierarchy
             ``linkage`` for scipy, ``table``, and ``groups(n_topics)`` for `merge_topics`.
         """
-        found = hierarchy(self._fitted(), method, n_words)
+        found = hierarchy(self._fitted(), method, n_words, order)
         return found._replace(table=frame(found.table, as_frame=as_frame))
 
     def merge_topics(self, groups: Sequence[Sequence[int]]) -> M:
@@ -349,6 +356,7 @@ class Tables(Generic[M]):
         -------
         TopicModel
             Labels are in ``parameters["labels"]``. The model itself, or the estimator, is not
-            changed.
+            changed: use what is returned, as in ``polyaurn.report(model)``. An estimator's own
+            page has labels with ``lda.report(labels=...)``.
         """
         return label_topics(self._fitted(), labels, n_words)

@@ -115,15 +115,17 @@ def topic_grid(
     Returns
     -------
     dict
-        Ready for JSON. "suggestion" has a number of topics ("topics", None where there is none)
-        and the "sentence" that says what it rests on. "topics" has for each number of them the mean
-        of each measure over seeds, and the standard deviation ("spread", None with one seed):
-        "held_out", the log likelihood per token by `score`, with "behind_best", how far it is below
-        the highest one, and the standard error of that; "completion", "coherence_npmi",
-        "diversity", and "stability", the mean match of topics of two seeds (`match_topics`) over
-        all pairs of seeds, None with one seed; "arun_2010", "cao_juan_2009", "mimno_2011" (of the
-        20 most probable words, the mean over topics) and "griffiths_2004" (log p(w | z) after the
-        last sweep, of several seeds the harmonic mean of likelihoods), see `polyaurn.evaluate`.
+        Ready for JSON. "suggestion" has a number of topics ("topics", None where there is none),
+        the one that the held-out score asks for ("predicts", a larger one where stability and
+        diversity disagree), and the "sentence" that says what both rest on. "topics" has for each
+        number of them the mean of each measure over seeds, and the standard deviation ("spread",
+        None with one seed): "held_out", the log likelihood per token by `score`, with
+        "behind_best", how far it is below the highest one, and the standard error of that;
+        "completion", "coherence_npmi", "diversity", and "stability", the mean match of topics of
+        two seeds (`match_topics`) over all pairs of seeds, None with one seed; "arun_2010",
+        "cao_juan_2009", "mimno_2011" (of the 20 most probable words, the mean over topics) and
+        "griffiths_2004" (log p(w | z) after the last sweep, of several seeds the harmonic mean of
+        likelihoods), see `polyaurn.evaluate`.
         "best" says where each measure is highest, or lowest, where that is better. "flows"
         has for each two neighbouring numbers which topics stay, split and merge. "cells" has a
         record for each model, and where it is stored; "corpus", "setting" and "scoring" say what
@@ -180,7 +182,9 @@ def topic_grid(
         "setting": setting,
         "scoring": scoring,
         "seeds": all_seeds,
-        "suggestion": suggest(rows, held_out=split.test is not None),
+        "suggestion": suggest(
+            rows, documents=corpus.n_documents, held_out=split.test is not None
+        ),
         "topics": rows,
         "best": best(rows),
         "flows": topic_flows(numbers, lambda K: folder.load(K, all_seeds[0])),

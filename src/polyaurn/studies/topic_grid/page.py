@@ -232,9 +232,14 @@ def _row(row: dict[str, Any], found: dict[str, Any], shown: Collection[str]) -> 
     if "held_out" in shown:
         cells.insert(1, f"<td>{behind_in_brief(row)}</td>")
     number = f"{row['topics']:,}"
-    if row["topics"] == found["suggestion"]["topics"]:
-        end = "best so far" if found["suggestion"]["still_rises"] else "suggested"
+    suggested = found["suggestion"]
+    if row["topics"] == suggested["predicts"]:
+        end = "best so far" if suggested["still_rises"] else "suggested"
+        if suggested["topics"] != suggested["predicts"]:
+            end = "to predict"
         number = f"<b>{number}</b> ({end})"
+    elif row["topics"] == suggested["topics"]:
+        number = f"<b>{number}</b> (to read)"
     return f"<tr><td>{number}</td><td>{row['seeds']}</td>{''.join(cells)}</tr>"
 
 

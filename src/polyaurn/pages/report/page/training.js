@@ -1,8 +1,8 @@
 // How the model was trained: its trace, what the trace says, and what was run.
 
 function drawTrace() {
-  const { points, explanation, forecast, dominant, values, settled, ess } = DATA.training;
-  $("verdict").replaceChildren(...(forecast ? [el("b", {}, forecast), " "] : []), explanation, ...(dominant ? [" ", dominant] : []));
+  const { points, explanation, sentence, dominant, values, settled, ess } = DATA.training;
+  $("verdict").replaceChildren(...(sentence ? [el("b", {}, sentence), " "] : []), explanation, ...(dominant ? [" ", dominant] : []));
   $("trace").toggleAttribute("hidden", points.length < 2);
   if (points.length < 2) return;
   const firstFull = points.findIndex(([, , full]) => full);
