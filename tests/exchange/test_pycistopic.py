@@ -113,7 +113,8 @@ def test_dropped_cells_and_regions_have_their_places(cells, tmp_path):
     with pytest.raises(InputError, match="'corpus' parameter must be given for this model"):
         write_pycistopic(model, tmp_path / "out")
     assert not list(tmp_path.iterdir())
-    write_pycistopic(model, tmp_path / "out", whole)
+    with pytest.warns(UserWarning, match="2 of 30 cells have no region that the model knows; the"):
+        write_pycistopic(model, tmp_path / "out", whole)
     cell, region, _ = (matrix(t) if i < 2 else t for i, t in enumerate(read(tmp_path / "out")))
     assert (cell.shape, region.shape) == ((30, K), (K, 40))
     assert cell[0] == pytest.approx(np.full(K, 1 / K))
@@ -130,6 +131,29 @@ def test_dropped_cells_and_regions_have_their_places(cells, tmp_path):
     other = Corpus.from_matrix(dense + 1, cells.vocab, doc_names=cells.doc_names)
     with pytest.raises(InputError, match="must be what the model was trained on"):
         write_pycistopic(model, tmp_path / "b", other)
+
+
+@pytest.mark.parametrize("at_once", [1, 10, 1 << 24])
+def test_mixtures_of_cells_that_were_held_out_are_inferred(cells, tmp_path, monkeypatch, at_once):
+    """They are those that `transform` gives, and not all alike."""
+    monkeypatch.setattr(pycistopic, "_ROWS_AT_ONCE", at_once)
+    dense = cells.to_matrix().toarray()
+    dense[[3, 8]] = 0  # one that is trained on, and one that is not
+    whole = Corpus.from_matrix(dense, cells.vocab, doc_names=cells.doc_names)
+    there, held = [*range(7), *range(11, 30)], [7, 9, 10]
+    with pytest.warns(UserWarning, match="1 of 26 documents is empty"):
+        model = trained(whole.select(there).prune(min_df=0.2), max_iter=30)
+    assert len(model.vocab) < 40
+    with (
+        pytest.warns(UserWarning, match="3 of 30 cells are not those that the model was trained"),
+        pytest.warns(UserWarning, match="2 of 30 cells have no region that the model knows"),
+    ):
+        write_pycistopic(model, tmp_path / "out", whole)
+    mixtures = matrix(read(tmp_path / "out")[0])
+    assert np.array_equal(mixtures[there], model.doc_topics().astype(np.float32))
+    assert np.array_equal(mixtures[held], model.transform(whole.select(held)).astype(np.float32))
+    assert np.ptp(mixtures[held], axis=1).min() > 0.01
+    assert mixtures[[3, 8]] == pytest.approx(np.full((2, K), 1 / K))
 
 
 @pytest.mark.parametrize("draws", [1, 5])
@@ -323,6 +347,22 @@ def test_a_grid_is_written_for_each_number_of_topics(cells, tmp_path, run):
     found = json.loads((tmp_path / "grid" / "sweep.json").read_text())
     assert found["topics"][0]["held_out"] is None
     assert found["topics"][0]["arun_2010"]["mean"] > 0
+
+
+def test_cells_that_a_grid_holds_out_have_mixtures_and_a_note(cells, tmp_path, run):
+    write_matrix(cells, tmp_path)
+    code, _, err = run("choose-topics", "matrix.mtx", "--transpose", "--topics", "2,3", "--seeds",
+                       1, "--sweeps", 20, "--out", "grid", "--threads", 1)  # fmt: skip
+    assert code == 0, err
+    code, _, err = run("export", "grid", "--to", "pycistopic", "--out", "p")
+    assert code == 0, err
+    assert err.count("Note: 3 of 30 cells are not those that the model was trained on; their") == 1
+    for k in (2, 3):
+        model = load(tmp_path / "grid" / "models" / f"k{k:04d}-seed0")
+        held = [name not in model.doc_names for name in cells.doc_names]
+        expected = model.transform(cells.select(held))
+        found = matrix(read(tmp_path / "p", k)[0])
+        assert np.array_equal(found[held], expected.astype(np.float32))
 
 
 def test_one_model_of_a_grid_is_in_memory_at_a_time(cells, tmp_path, run, monkeypatch):

@@ -192,20 +192,21 @@ def _to_pycistopic(
         check_pycistopic_files(prefix, n_topics, force=force, what=OUT)
     source, documents, shape = None, None, (0, 0)
     written: list[Path] = []
-    for place in grid.values() if grid else [folder]:
-        model = load(place)
-        if not written:  # the first one
-            check_pycistopic_files(prefix, model.n_topics, force=force, what=OUT)
-            source = find_matrix(model, folder, corpus, reading, dropped=bool(grid))
-            shape = len(model.doc_names), len(model.vocab)
-            if source is not None:
-                documents = read_source(source, quiet=quiet or json, bars=not quiet)
-                shape = documents.n_documents, documents.n_words
-        with noting_warnings(quiet=quiet), following("writing", show=not quiet):
-            written += write_pycistopic(
-                model, prefix, documents, flatten_priors=flatten_priors, force=force
-            )
-        del model  # before the next one is loaded
+    with noting_warnings(quiet=quiet):
+        for place in grid.values() if grid else [folder]:
+            model = load(place)
+            if not written:  # the first one
+                check_pycistopic_files(prefix, model.n_topics, force=force, what=OUT)
+                source = find_matrix(model, folder, corpus, reading, dropped=bool(grid))
+                shape = len(model.doc_names), len(model.vocab)
+                if source is not None:
+                    documents = read_source(source, quiet=quiet or json, bars=not quiet)
+                    shape = documents.n_documents, documents.n_words
+            with following("writing", show=not quiet):
+                written += write_pycistopic(
+                    model, prefix, documents, flatten_priors=flatten_priors, force=force
+                )
+            del model  # before the next one is loaded
     if json:
         sizes = {"cells": shape[0], "regions": shape[1]}
         print_json({"files": [str(file) for file in written], "format": "pycistopic"} | sizes)

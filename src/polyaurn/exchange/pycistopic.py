@@ -23,6 +23,7 @@ from polyaurn.exchange.parts import one_number
 from polyaurn.exchange.tables import need_pyarrow
 from polyaurn.files.atomic import PATH, check_new_file, new_file
 from polyaurn.model.checks import check_belongs, check_documents, count_topics
+from polyaurn.model.inference import infer
 from polyaurn.model.model import TopicModel, fitted
 
 CELLS, REGIONS = "cell_topic_probabilities", "region_topic_counts"
@@ -52,8 +53,10 @@ def write_pycistopic(
     corpus : Corpus, optional
         All cells and regions in the order of the matrix that pycisTopic is given. Needed if regions
         or cells were dropped before training: regions that the model does not know have counts of
-        0, and cells that it does not know the mixture of the prior. Also needed if the model's
-        counts are means of several draws: those of the last sweep are written instead.
+        0, and mixtures of cells that it does not know are inferred, as `transform` does. Cells
+        without a region that the model knows have the mixture of the prior. A warning says how many
+        there are of both. Also needed if the model's counts are means of several draws: those of
+        the last sweep are written instead.
     flatten_priors : bool
         pycisTopic has one number for alpha and one for eta. Of vectors, as learned priors are, the
         sum of alpha and the mean of eta are written, and unless this is True a warning says so.
@@ -77,12 +80,19 @@ def write_pycistopic(
     m, alpha = trained.doc_topic_counts.tocsr(), trained.priors.alpha
     row = np.full(D, -1)
     row[place] = np.arange(len(place))
+    other, others = _other_cells(trained, corpus, np.flatnonzero(row < 0))
+    empty = int((m.sum(axis=1) == 0).sum()) + D - len(place) - len(other)
+    _warn_of_cells(D, len(other), empty)
 
     def mixtures(lo: int, hi: int) -> Any:
         known = row[lo:hi] >= 0
         theta = np.tile(alpha, (hi - lo, 1))
         theta[known] += m[row[lo:hi][known]].toarray()
-        return theta / theta.sum(axis=1, keepdims=True)
+        theta /= theta.sum(axis=1, keepdims=True)
+        begin, end = np.searchsorted(other, (lo, hi))
+        if others is not None and begin < end:
+            theta[other[begin:end] - lo] = infer(trained, others.select(np.arange(begin, end)))
+        return theta
 
     def topics(lo: int, hi: int) -> Any:
         dense = np.zeros((hi - lo, V), np.int32)
@@ -127,6 +137,23 @@ def _counts(model: TopicModel, corpus: Corpus | None) -> tuple[Any, Any, Any]:
     documents = Corpus(known.doc_ptr, known.word, model.vocab, known.doc_names)
     check_belongs(model, documents)
     return count_topics(documents, model.assignments, model.n_topics), place, region
+
+
+def _other_cells(model: TopicModel, corpus: Corpus | None, cells: Any) -> tuple[Any, Corpus | None]:
+    """Return which cells, of those the model does not know, have regions that it knows, and these.
+
+    None where there are no such cells.
+    """
+    if corpus is not None:
+        cells = cells[np.diff(corpus.doc_ptr)[cells] > 0]
+    if corpus is None or not len(cells):
+        return cells[:0], None
+    known = in_words_of(model.vocab, corpus.select(cells))
+    there = np.flatnonzero(known.tokens)
+    if not len(there):
+        return cells[:0], None
+    documents = Corpus(known.doc_ptr, known.word, model.vocab, known.doc_names)
+    return cells[there], documents.select(there)
 
 
 def _places(mine: Sequence[str], all_names: Sequence[str], what: str) -> Any:
@@ -196,6 +223,21 @@ def _warn_of_vectors(model: TopicModel) -> None:
                 f"{what} is written.",
                 stacklevel=4,
             )
+
+
+def _warn_of_cells(n_cells: int, n_inferred: int, n_empty: int) -> None:
+    if n_inferred:
+        warnings.warn(
+            f"{n_inferred:,} of {n_cells:,} cells are not those that the model was trained on; "
+            "their mixtures are inferred from its topics.",
+            stacklevel=3,
+        )
+    if n_empty:
+        warnings.warn(
+            f"{n_empty:,} of {n_cells:,} cells have no region that the model knows; the mixture of "
+            "the prior is written for them.",
+            stacklevel=3,
+        )
 
 
 def _warn_of_empty_topics(counts: Any) -> None:
