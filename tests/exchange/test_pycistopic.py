@@ -363,6 +363,9 @@ def test_cells_that_a_grid_holds_out_have_mixtures_and_a_note(cells, tmp_path, r
         expected = model.transform(cells.select(held))
         found = matrix(read(tmp_path / "p", k)[0])
         assert np.array_equal(found[held], expected.astype(np.float32))
+    code, _, err = run("export", "grid/models/k0003-seed0", "--to", "pycistopic", "--out", "q")
+    assert code == 0, err
+    assert read(tmp_path / "q")[:2] == read(tmp_path / "p")[:2]
 
 
 def test_one_model_of_a_grid_is_in_memory_at_a_time(cells, tmp_path, run, monkeypatch):

@@ -100,6 +100,7 @@ def export(
     from polyaurn import exchange
     from polyaurn.model.leading_words import ORDERS, check_order
     from polyaurn.model.storage import load
+    from polyaurn.studies.topic_grid.folder import grid_around
     from polyaurn.training.progress import following
 
     check_one_of(to, "to", TO)
@@ -151,7 +152,7 @@ def export(
         elif to == "gensim":
             exchange.write_gensim(loaded, out, force=force)
         elif to == "anndata":
-            source = _found(loaded, model, corpus, reading)
+            source = _found(loaded, grid_around(model) or model, corpus, reading)
             turned = source.reading["transpose"]
             exchange.write_anndata(loaded, source.path, out, transpose=turned, force=force)
         elif to == "pyldavis":
@@ -184,10 +185,10 @@ def _to_pycistopic(
     """Write a model, or all numbers of topics of a grid, for pycisTopic."""
     from polyaurn.exchange.pycistopic import check_pycistopic_files, write_pycistopic
     from polyaurn.model.storage import load
-    from polyaurn.studies.topic_grid.folder import models_in
+    from polyaurn.studies.topic_grid.folder import grid_around, models_in
     from polyaurn.training.progress import following
 
-    grid = models_in(folder)
+    grid, around = models_in(folder), grid_around(folder)
     for n_topics in grid or ():
         check_pycistopic_files(prefix, n_topics, force=force, what=OUT)
     source, documents, shape = None, None, (0, 0)
@@ -197,7 +198,9 @@ def _to_pycistopic(
             model = load(place)
             if not written:  # the first one
                 check_pycistopic_files(prefix, model.n_topics, force=force, what=OUT)
-                source = find_matrix(model, folder, corpus, reading, dropped=bool(grid))
+                source = find_matrix(
+                    model, around or folder, corpus, reading, dropped=bool(grid or around)
+                )
                 shape = len(model.doc_names), len(model.vocab)
                 if source is not None:
                     documents = read_source(source, quiet=quiet or json, bars=not quiet)
