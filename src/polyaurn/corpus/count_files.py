@@ -18,12 +18,19 @@ _EXTENSION = re.compile(r"(\.(txt|mtx|svm|svmlight|libsvm|ldac|dat)){1,2}$")
 
 
 def find_vocabulary(
-    path: Path, vocabulary: Any, n_words: int, *, required: bool, at_least: bool = False
+    path: Path,
+    vocabulary: Any,
+    n_words: int,
+    *,
+    required: bool,
+    at_least: bool = False,
+    source: str = "'vocabulary' parameter",
 ) -> tuple[str, ...]:
     """Return the words of a file of counts: those given, or those of a file beside it.
 
     There must be `n_words` of them, or more with `at_least`. If there is no file beside, raise an
-    error if it is `required`, else name the words 'x0', 'x1', ...
+    error if it is `required`, else name the words 'x0', 'x1', ... `source` says where words come
+    from that are not given as a file, for the error message.
     """
     if vocabulary is None:
         stem = re.sub(r"^docword\.", "", re.sub(r"\.gz$", "", path.name))
@@ -42,7 +49,6 @@ def find_vocabulary(
         source = f"file '{vocabulary}'"
         words = check_vocabulary(read_name_lines(Path(vocabulary), source), source)
     else:
-        source = "'vocabulary' parameter"
         words = check_vocabulary(vocabulary, source)
     if len(words) < n_words or (len(words) > n_words and not at_least):
         raise InputError(
