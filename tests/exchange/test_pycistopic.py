@@ -190,7 +190,9 @@ def test_priors_of_several_numbers_are_flattened_with_a_warning(cells, tmp_path)
     model = trained(cells, doc_topic_prior=[0.5, 1.0, 1.5])
     with pytest.warns(UserWarning, match=r"alpha from 0.5 to 1.5, .* their sum is written"):
         write_pycistopic(model, tmp_path / "out")
-    assert read(tmp_path / "out")[2]["alpha"] == pytest.approx(3.0)
+    facts = read(tmp_path / "out")[2]
+    assert facts["alpha"] == pytest.approx(3.0)
+    assert "--alpha 1.0" in " ".join(facts["mallet_cmd"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         write_pycistopic(model, tmp_path / "out", flatten_priors=True, force=True)
@@ -273,6 +275,32 @@ def test_the_matrix_is_found_by_the_options_of_the_training(cells, tmp_path, run
     (tmp_path / "matrix.mtx").rename(tmp_path / "elsewhere.mtx")
     code, _, err = run("export", "out", "--to", "pycistopic", "--out", "q")
     assert (code, "is no longer there. Name its new place with --corpus" in err) == (2, True)
+
+
+def test_the_command_among_the_parameters_repeats_the_training(cells, tmp_path, run):
+    write_matrix(cells, tmp_path)
+    reading = ("matrix.mtx", "--transpose", "--min-df", 10, "--min-tokens", 90)
+    code, _, err = run(
+        "train", *reading, "-k", K, "--alpha", "50/K", "--sweeps", 12, "--sampler", "polya-urn",
+        "--warm-start", "random", "--seed", 7, "--average-draws", 2, "--out", "out", "-q",
+    )  # fmt: skip
+    assert code == 0, err
+    code, _, err = run(
+        "choose-topics", *reading, "--topics", K, "--alpha", "50/K", "--sweeps", 6, "--seeds", 1,
+        "--test-share", 0, "--out", "grid", "--threads", 1, "-q",
+    )  # fmt: skip
+    assert code == 0, err
+    for i, (folder, place) in enumerate((("out", "out"), ("grid", "grid/models/k0003-seed0"))):
+        code, _, err = run("export", folder, "--to", "pycistopic", "--out", f"p{i}")
+        assert code == 0, err
+        command = read(tmp_path / f"p{i}")[2]["mallet_cmd"]
+        assert command[0] == "polyaurn"
+        code, _, err = run(*command[1:], "--out", f"again{i}", "-q")
+        assert code == 0, err
+        model, again = load(tmp_path / place), load(tmp_path / f"again{i}")
+        assert np.array_equal(model.assignments, again.assignments)
+        assert (model.topic_word_counts != again.topic_word_counts).nnz == 0
+        assert model.vocab == again.vocab
 
 
 def test_learned_priors_are_no_obstacle(cells, tmp_path, run):

@@ -138,12 +138,21 @@ def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = 
     return head + "".join(lines)
 
 
-def source_as_config(corpus: Path, reading: dict[str, Any], of: str) -> str:
-    """Return where the documents `of` something are, and how they are read, as TOML."""
+def source_as_config(
+    corpus: Path, reading: dict[str, Any], of: str, *, pruning: bool = False
+) -> str:
+    """Return where the documents `of` something are, and how they are read, as TOML.
+
+    With `pruning` also which words were kept.
+    """
+    from polyaurn.cli.options import READING
     from polyaurn.corpus.readers import MATRIX_OPTIONS
 
     kept = ("format", "name_column", "encoding", "min_tokens", *MATRIX_OPTIONS, *WHERE)
     values = {"corpus": corpus} | {name: reading[name] for name in kept if reading.get(name)}
+    for name in PRUNING if pruning else ():
+        if reading[name] != READING[name][1]:
+            values[name] = reading[name]
     lines = [f"{_key(name)} = {_toml(value)}\n" for name, value in values.items()]
     return f"# Documents of {of}, of polyaurn {__version__}.\n" + "".join(lines)
 

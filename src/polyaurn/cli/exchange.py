@@ -17,7 +17,7 @@ from polyaurn.cli.options import (
     Quiet,
     reads_corpus,
 )
-from polyaurn.cli.sources import find_matrix, find_source, read_source
+from polyaurn.cli.sources import find_matrix, find_source, read_source, words_of_corpus
 from polyaurn.cli.steps import as_trained, note, noting_warnings, print_json, size_of
 
 if TYPE_CHECKING:
@@ -207,8 +207,9 @@ def _to_pycistopic(
                     shape = documents.n_documents, documents.n_words
             with following("writing", show=not quiet):
                 written += write_pycistopic(
-                    model, prefix, documents, flatten_priors=flatten_priors, force=force
-                )
+                    model, prefix, documents, read_as=words_of_corpus(model, around or folder),
+                    flatten_priors=flatten_priors, force=force,
+                )  # fmt: skip
             del model  # before the next one is loaded
     if json:
         sizes = {"cells": shape[0], "regions": shape[1]}
