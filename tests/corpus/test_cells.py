@@ -10,7 +10,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from polyaurn import Corpus, InputError, import_corpus, read_corpus
-from polyaurn.corpus import entries, hdf5_files
+from polyaurn.corpus import hdf5_files
 from polyaurn.corpus.readers import recognise
 
 h5py = pytest.importorskip("h5py", reason="h5py is not installed")
@@ -125,29 +125,6 @@ def test_entries_in_any_order_are_sorted_outside_memory(
     path = write_mtx(tmp_path / "x.mtx", counts.T if transpose else counts, order)
     found = both(path, tmp_path, transpose=transpose)
     assert found == Corpus.from_matrix(counts)
-
-
-def test_memory_holds_a_range_of_documents_not_the_matrix(tmp_path, monkeypatch):
-    """A shuffled matrix of 200,000 entries is sorted by at most 4,096 at a time."""
-    monkeypatch.setattr("polyaurn.corpus.entries._AT_ONCE", 4096)
-    rng = np.random.default_rng(3)
-    n = 200_000
-    cells = entries.Entries(
-        rng.integers(0, 5000, n).astype(np.int32),
-        rng.integers(0, 300, n).astype(np.int32),
-        np.ones(n, np.int32),
-    )
-    pieces = [entries.Entries(*(part[i : i + 1000] for part in cells)) for i in range(0, n, 1000)]
-    matrix = entries.CountMatrix(tmp_path, 5000, n, (), (), lambda: iter(pieces))
-    with pytest.raises(entries.NotInOrder):
-        list(entries.documents_in_order(matrix))
-    found = list(entries.documents_sorted(matrix, tmp_path))
-    assert max(len(word) for _, word in found) <= 4096
-    lengths = np.concatenate([part for part, _ in found])
-    words = np.concatenate([word for _, word in found])
-    order = np.lexsort((cells.word, cells.document))
-    assert np.array_equal(words, cells.word[order])
-    assert np.array_equal(lengths, np.bincount(cells.document, minlength=5000))
 
 
 @pytest.mark.parametrize("gz", [False, True])

@@ -223,7 +223,8 @@ def read_corpus(
         words = filter_of(rule)
         corpus = _count_texts(path, again(), rule, words)
         return keep_words(corpus, choice, words.left_out())
-    return keep_long(keep_words(corpus, choice), min_tokens)
+    corpus = keep_words(corpus, choice)  # in place of the whole one, which takes memory
+    return keep_long(corpus, min_tokens)
 
 
 def recognise(path: Path) -> str:
