@@ -11,7 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from polyaurn import LDA, Corpus, InputError, datasets, load
+from polyaurn import LDA, Corpus, InputError, datasets, evaluate, load
 from polyaurn.exchange import pycistopic, write_pycistopic
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -210,6 +210,26 @@ def test_seeded_topics_are_rejected_or_written_without_their_seeds(cells, tmp_pa
     assert not list(tmp_path.iterdir())
     write_pycistopic(seeded, tmp_path / "out", flatten_priors=True)
     assert matrix(read(tmp_path / "out")[1]).sum() == cells.n_tokens
+
+
+def test_measures_of_the_files_are_those_of_the_model_with_eta_and_one_draw(cells, tmp_path):
+    """pycisTopic leaves eta out of topics; see docs/single_cell.md."""
+    lengths = np.diff(cells.doc_ptr)
+    for draws in (1, 5):
+        model = trained(cells, average_draws=draws, max_iter=20)
+        write_pycistopic(model, tmp_path / "out", cells, force=True)
+        theta, counts = (matrix(table).astype(float) for table in read(tmp_path / "out")[:2])
+        found = {}
+        for eta in (0.0, 0.1):
+            topics = (counts + eta) / (counts + eta).sum(axis=1, keepdims=True)
+            unit = topics / np.linalg.norm(topics, axis=1, keepdims=True)
+            values = np.linalg.svd(topics, compute_uv=False)
+            p, q = values / values.sum(), np.sort(lengths @ theta)[::-1] / lengths.sum()
+            cao = (unit @ unit.T)[np.triu_indices(K, 1)].mean()
+            found[eta] = [((p - q) * np.log(p / q)).sum(), cao]
+        ours = [evaluate.arun_2010(model), evaluate.cao_juan_2009(model)]
+        assert found[0.0] != pytest.approx(ours, rel=1e-4)
+        assert (found[0.1] == pytest.approx(ours, rel=1e-4)) == (draws == 1)
 
 
 def test_files_that_are_there_stay(cells, tmp_path):
