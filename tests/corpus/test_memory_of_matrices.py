@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from polyaurn import Corpus, InputError, read_corpus
 from polyaurn.corpus import entries
+from polyaurn.corpus.known_words import in_words_of
 
 
 def test_memory_holds_a_range_of_documents_not_the_matrix(tmp_path, monkeypatch):
@@ -68,6 +69,26 @@ def test_a_matrix_that_is_read_takes_few_bytes_per_token(tmp_path, monkeypatch, 
     else:
         assert found == whole
     assert most < 14 * found.n_tokens
+
+
+def test_documents_in_the_words_of_a_model_take_few_bytes_per_token(monkeypatch):
+    """The words found take 4 bytes for each token, and their parts as many."""
+    rng = np.random.default_rng(0)
+    n_words, ends = 900, np.arange(0, 150_001, 75)
+    corpus = Corpus(ends, rng.integers(0, n_words, ends[-1]), [f"w{v}" for v in range(n_words)])
+    vocab = tuple(f"w{v}" for v in rng.permutation(n_words + 100)[:700])
+    expected = in_words_of(vocab, corpus)
+    monkeypatch.setattr("polyaurn.corpus.arrays.PIECE", 1 << 12)
+    tracemalloc.start()
+    found = in_words_of(vocab, corpus)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    for mine, theirs in zip(found, expected, strict=True):
+        assert np.array_equal(mine, theirs)
+    assert 0 < found.unknown.sum() == corpus.n_tokens - len(found.word)
+    first = [vocab.index(corpus.vocab[v]) for v in corpus.word[:75] if corpus.vocab[v] in vocab]
+    assert found.word[: found.doc_ptr[1]].tolist() == sorted(first)
+    assert most < 14 * corpus.n_tokens
 
 
 def test_a_file_that_changes_while_it_is_read_is_reported(tmp_path):
