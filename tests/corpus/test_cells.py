@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tempfile
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from polyaurn import Corpus, InputError, import_corpus, read_corpus
-from polyaurn.corpus import entries
+from polyaurn.corpus import hdf5_files
 from polyaurn.corpus.readers import recognise
 
 h5py = pytest.importorskip("h5py", reason="h5py is not installed")
@@ -126,29 +127,6 @@ def test_entries_in_any_order_are_sorted_outside_memory(
     assert found == Corpus.from_matrix(counts)
 
 
-def test_memory_holds_a_range_of_documents_not_the_matrix(tmp_path, monkeypatch):
-    """A shuffled matrix of 200,000 entries is sorted by at most 4,096 at a time."""
-    monkeypatch.setattr("polyaurn.corpus.entries._AT_ONCE", 4096)
-    rng = np.random.default_rng(3)
-    n = 200_000
-    cells = entries.Entries(
-        rng.integers(0, 5000, n).astype(np.int32),
-        rng.integers(0, 300, n).astype(np.int32),
-        np.ones(n, np.int32),
-    )
-    pieces = [entries.Entries(*(part[i : i + 1000] for part in cells)) for i in range(0, n, 1000)]
-    matrix = entries.CountMatrix(tmp_path, 5000, n, (), (), lambda: iter(pieces))
-    with pytest.raises(entries.NotInOrder):
-        list(entries.documents_in_order(matrix))
-    found = list(entries.documents_sorted(matrix, tmp_path))
-    assert max(len(word) for _, word in found) <= 4096
-    lengths = np.concatenate([part for part, _ in found])
-    words = np.concatenate([word for _, word in found])
-    order = np.lexsort((cells.word, cells.document))
-    assert np.array_equal(words, cells.word[order])
-    assert np.array_equal(lengths, np.bincount(cells.document, minlength=5000))
-
-
 @pytest.mark.parametrize("gz", [False, True])
 @pytest.mark.parametrize("transpose", [False, True])
 def test_hdf5_of_10x_has_regions_in_rows_always(counts, tmp_path, in_small_pieces, gz, transpose):
@@ -156,6 +134,43 @@ def test_hdf5_of_10x_has_regions_in_rows_always(counts, tmp_path, in_small_piece
     path = packed(path) if gz else path
     assert recognise(path) == "hdf5"
     assert both(path, tmp_path, transpose=transpose) == expected(counts)
+
+
+def test_a_gzipped_file_is_unpacked_beside_the_result_and_nothing_is_left(
+    counts, tmp_path, monkeypatch
+):
+    path, out = packed(write_10x(tmp_path / "x.h5", counts)), tmp_path / "out"
+    out.mkdir()
+    folders = []
+
+    def watched(**options):
+        folders.append(options["dir"])
+        return make(**options)
+
+    make = tempfile.TemporaryFile
+    monkeypatch.setattr(hdf5_files.tempfile, "TemporaryFile", watched)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))  # not there
+    assert import_corpus(path, out / "c.urn") == expected(counts)
+    assert folders[0] == out
+    monkeypatch.setattr(tempfile, "tempdir", str(out))
+    assert read_corpus(path) == expected(counts)
+    assert [p.name for p in out.iterdir()] == ["c.urn"]
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes())[:-900]))
+    with pytest.raises(InputError, match="cannot be read as a matrix"):
+        import_corpus(path, out / "d.urn")
+    assert [p.name for p in out.iterdir()] == ["c.urn"]
+
+
+def test_what_is_in_memory_is_not_imported(counts, tmp_path):
+    anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+    path = write_h5ad(tmp_path / "x.h5ad", sp.csr_matrix(counts))
+    backed = anndata.read_h5ad(path, backed="r")
+    with pytest.raises(InputError, match=r"Got 'AnnData' instead; name its file, '.*x.h5ad'"):
+        import_corpus(backed, tmp_path / "c.urn")
+    backed.file.close()
+    for found in (anndata.read_h5ad(path), counts):
+        with pytest.raises(InputError, match="needs no import, and"):
+            import_corpus(found, tmp_path / "c.urn")
 
 
 def test_genes_of_10x_have_their_names_where_these_differ(counts, tmp_path):
@@ -337,6 +352,15 @@ WRONG = {
     "too few cells": (named(CELLS[1:], BED), TURNED, "'.*barcodes.tsv' must have 30 names of doc"),
     "too few regions": (named(CELLS, BED[1:]), TURNED, "'.*peaks.bed' must have 17 names of words"),
     "no bed": (named(CELLS, ["chr1 1"] * V), TURNED, "'.*peaks.bed', line 1: expected chromosome"),
+    "a region twice in bed": (
+        named(CELLS, [*BED[:-1], BED[2]]), TURNED,
+        "The file '.*peaks.bed' must hold each word once. Got 'chr1:200-250' in lines 3 and 17",
+    ),
+    "a gene twice in 10x": (
+        lambda folder, counts: write_10x(
+            folder / "x.h5", counts, ["same"] * V, [*REGIONS[:-1], REGIONS[2]]
+        ), {}, "The matrix in '.*x.h5' must hold each word once. Got 'chr1:200-250' at positions",
+    ),
     "not transposed": (named(CELLS, BED), {}, "on its other side: add --transpose"),
     "names of another number": (
         bad_mtx(1), {"doc_names": ["a"]}, "'doc_names' parameter must have 30 names .* Got 1",

@@ -1,5 +1,7 @@
 """AnnData in and out, against the package."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -188,3 +190,18 @@ def test_a_file_with_cells_in_columns_has_the_model_on_its_other_sides(cells, tm
     assert code == 0, err
     with pytest.raises(InputError, match=r"12 var_names.*leave out transpose \(--transpose\)"):
         exchange.to_anndata(model, cells, transpose=True)
+
+
+def test_a_model_of_a_grid_finds_its_file_and_says_which_cells_were_held_out(cells, tmp_path, run):
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    code, _, err = run("choose-topics", "cells.h5ad", "--topics", "2", "--seeds", 1, "--sweeps", 3,
+                       "--out", "grid", "--threads", 1)  # fmt: skip
+    assert code == 0, err
+    code, _, err = run("export", "grid", "--to", "anndata", "--out", "copy.h5ad")
+    assert code == 2
+    assert f"holds several; give one of them, such as '{Path('grid/models/k0002-seed0')}'." in err
+    code, _, err = run("export", "grid/models/k0002-seed0", "--to", "anndata", "--out", "copy.h5ad")
+    assert code == 0, err
+    assert "Note: 4 of 40 cells are not those that the model was trained on; they have NaN" in err
+    mixtures = anndata.read_h5ad(tmp_path / "copy.h5ad").obsm["X_topics"]
+    assert np.isnan(mixtures).all(axis=1).sum() == 4

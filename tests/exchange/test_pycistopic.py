@@ -11,7 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from polyaurn import LDA, Corpus, InputError, datasets, load
+from polyaurn import LDA, Corpus, InputError, datasets, evaluate, load
 from polyaurn.exchange import pycistopic, write_pycistopic
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -113,7 +113,8 @@ def test_dropped_cells_and_regions_have_their_places(cells, tmp_path):
     with pytest.raises(InputError, match="'corpus' parameter must be given for this model"):
         write_pycistopic(model, tmp_path / "out")
     assert not list(tmp_path.iterdir())
-    write_pycistopic(model, tmp_path / "out", whole)
+    with pytest.warns(UserWarning, match="2 of 30 cells have no region that the model knows; the"):
+        write_pycistopic(model, tmp_path / "out", whole)
     cell, region, _ = (matrix(t) if i < 2 else t for i, t in enumerate(read(tmp_path / "out")))
     assert (cell.shape, region.shape) == ((30, K), (K, 40))
     assert cell[0] == pytest.approx(np.full(K, 1 / K))
@@ -130,6 +131,29 @@ def test_dropped_cells_and_regions_have_their_places(cells, tmp_path):
     other = Corpus.from_matrix(dense + 1, cells.vocab, doc_names=cells.doc_names)
     with pytest.raises(InputError, match="must be what the model was trained on"):
         write_pycistopic(model, tmp_path / "b", other)
+
+
+@pytest.mark.parametrize("at_once", [1, 10, 1 << 24])
+def test_mixtures_of_cells_that_were_held_out_are_inferred(cells, tmp_path, monkeypatch, at_once):
+    """They are those that `transform` gives, and not all alike."""
+    monkeypatch.setattr(pycistopic, "_ROWS_AT_ONCE", at_once)
+    dense = cells.to_matrix().toarray()
+    dense[[3, 8]] = 0  # one that is trained on, and one that is not
+    whole = Corpus.from_matrix(dense, cells.vocab, doc_names=cells.doc_names)
+    there, held = [*range(7), *range(11, 30)], [7, 9, 10]
+    with pytest.warns(UserWarning, match="1 of 26 documents is empty"):
+        model = trained(whole.select(there).prune(min_df=0.2), max_iter=30)
+    assert len(model.vocab) < 40
+    with (
+        pytest.warns(UserWarning, match="3 of 30 cells are not those that the model was trained"),
+        pytest.warns(UserWarning, match="2 of 30 cells have no region that the model knows"),
+    ):
+        write_pycistopic(model, tmp_path / "out", whole)
+    mixtures = matrix(read(tmp_path / "out")[0])
+    assert np.array_equal(mixtures[there], model.doc_topics().astype(np.float32))
+    assert np.array_equal(mixtures[held], model.transform(whole.select(held)).astype(np.float32))
+    assert np.ptp(mixtures[held], axis=1).min() > 0.01
+    assert mixtures[[3, 8]] == pytest.approx(np.full((2, K), 1 / K))
 
 
 @pytest.mark.parametrize("draws", [1, 5])
@@ -166,7 +190,9 @@ def test_priors_of_several_numbers_are_flattened_with_a_warning(cells, tmp_path)
     model = trained(cells, doc_topic_prior=[0.5, 1.0, 1.5])
     with pytest.warns(UserWarning, match=r"alpha from 0.5 to 1.5, .* their sum is written"):
         write_pycistopic(model, tmp_path / "out")
-    assert read(tmp_path / "out")[2]["alpha"] == pytest.approx(3.0)
+    facts = read(tmp_path / "out")[2]
+    assert facts["alpha"] == pytest.approx(3.0)
+    assert "--alpha 1.0" in " ".join(facts["mallet_cmd"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         write_pycistopic(model, tmp_path / "out", flatten_priors=True, force=True)
@@ -184,6 +210,26 @@ def test_seeded_topics_are_rejected_or_written_without_their_seeds(cells, tmp_pa
     assert not list(tmp_path.iterdir())
     write_pycistopic(seeded, tmp_path / "out", flatten_priors=True)
     assert matrix(read(tmp_path / "out")[1]).sum() == cells.n_tokens
+
+
+def test_measures_of_the_files_are_those_of_the_model_with_eta_and_one_draw(cells, tmp_path):
+    """pycisTopic leaves eta out of topics; see docs/single_cell.md."""
+    lengths = np.diff(cells.doc_ptr)
+    for draws in (1, 5):
+        model = trained(cells, average_draws=draws, max_iter=20)
+        write_pycistopic(model, tmp_path / "out", cells, force=True)
+        theta, counts = (matrix(table).astype(float) for table in read(tmp_path / "out")[:2])
+        found = {}
+        for eta in (0.0, 0.1):
+            topics = (counts + eta) / (counts + eta).sum(axis=1, keepdims=True)
+            unit = topics / np.linalg.norm(topics, axis=1, keepdims=True)
+            values = np.linalg.svd(topics, compute_uv=False)
+            p, q = values / values.sum(), np.sort(lengths @ theta)[::-1] / lengths.sum()
+            cao = (unit @ unit.T)[np.triu_indices(K, 1)].mean()
+            found[eta] = [((p - q) * np.log(p / q)).sum(), cao]
+        ours = [evaluate.arun_2010(model), evaluate.cao_juan_2009(model)]
+        assert found[0.0] != pytest.approx(ours, rel=1e-4)
+        assert (found[0.1] == pytest.approx(ours, rel=1e-4)) == (draws == 1)
 
 
 def test_files_that_are_there_stay(cells, tmp_path):
@@ -249,6 +295,32 @@ def test_the_matrix_is_found_by_the_options_of_the_training(cells, tmp_path, run
     (tmp_path / "matrix.mtx").rename(tmp_path / "elsewhere.mtx")
     code, _, err = run("export", "out", "--to", "pycistopic", "--out", "q")
     assert (code, "is no longer there. Name its new place with --corpus" in err) == (2, True)
+
+
+def test_the_command_among_the_parameters_repeats_the_training(cells, tmp_path, run):
+    write_matrix(cells, tmp_path)
+    reading = ("matrix.mtx", "--transpose", "--min-df", 10, "--min-tokens", 90)
+    code, _, err = run(
+        "train", *reading, "-k", K, "--alpha", "50/K", "--sweeps", 12, "--sampler", "polya-urn",
+        "--warm-start", "random", "--seed", 7, "--average-draws", 2, "--out", "out", "-q",
+    )  # fmt: skip
+    assert code == 0, err
+    code, _, err = run(
+        "choose-topics", *reading, "--topics", K, "--alpha", "50/K", "--sweeps", 6, "--seeds", 1,
+        "--test-share", 0, "--out", "grid", "--threads", 1, "-q",
+    )  # fmt: skip
+    assert code == 0, err
+    for i, (folder, place) in enumerate((("out", "out"), ("grid", "grid/models/k0003-seed0"))):
+        code, _, err = run("export", folder, "--to", "pycistopic", "--out", f"p{i}")
+        assert code == 0, err
+        command = read(tmp_path / f"p{i}")[2]["mallet_cmd"]
+        assert command[0] == "polyaurn"
+        code, _, err = run(*command[1:], "--out", f"again{i}", "-q")
+        assert code == 0, err
+        model, again = load(tmp_path / place), load(tmp_path / f"again{i}")
+        assert np.array_equal(model.assignments, again.assignments)
+        assert (model.topic_word_counts != again.topic_word_counts).nnz == 0
+        assert model.vocab == again.vocab
 
 
 def test_learned_priors_are_no_obstacle(cells, tmp_path, run):
@@ -323,6 +395,25 @@ def test_a_grid_is_written_for_each_number_of_topics(cells, tmp_path, run):
     found = json.loads((tmp_path / "grid" / "sweep.json").read_text())
     assert found["topics"][0]["held_out"] is None
     assert found["topics"][0]["arun_2010"]["mean"] > 0
+
+
+def test_cells_that_a_grid_holds_out_have_mixtures_and_a_note(cells, tmp_path, run):
+    write_matrix(cells, tmp_path)
+    code, _, err = run("choose-topics", "matrix.mtx", "--transpose", "--topics", "2,3", "--seeds",
+                       1, "--sweeps", 20, "--out", "grid", "--threads", 1)  # fmt: skip
+    assert code == 0, err
+    code, _, err = run("export", "grid", "--to", "pycistopic", "--out", "p")
+    assert code == 0, err
+    assert err.count("Note: 3 of 30 cells are not those that the model was trained on; their") == 1
+    for k in (2, 3):
+        model = load(tmp_path / "grid" / "models" / f"k{k:04d}-seed0")
+        held = [name not in model.doc_names for name in cells.doc_names]
+        expected = model.transform(cells.select(held))
+        found = matrix(read(tmp_path / "p", k)[0])
+        assert np.array_equal(found[held], expected.astype(np.float32))
+    code, _, err = run("export", "grid/models/k0003-seed0", "--to", "pycistopic", "--out", "q")
+    assert code == 0, err
+    assert read(tmp_path / "q")[:2] == read(tmp_path / "p")[:2]
 
 
 def test_one_model_of_a_grid_is_in_memory_at_a_time(cells, tmp_path, run, monkeypatch):

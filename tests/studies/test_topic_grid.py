@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -382,7 +383,8 @@ def test_models_side_by_side_are_the_same(whole, small, tmp_path):
     found = topic_grid(
         small, [2, 4], 2, out=tmp_path, on_progress=heard.append, **OPTIONS | {"n_jobs": 3}
     )
-    assert {place["at_once"] for place in heard} == {3}
+    assert heard[0]["at_once"] == 3
+    assert {place["at_once"] for place in heard} <= {1, 2, 3}
     assert {place["cell"] for place in heard} == {1, 2, 3, 4}
     assert without_times(found) == without_times(whole[0])
     assert bytes_of(tmp_path) == bytes_of(whole[1])
@@ -403,6 +405,49 @@ def test_models_side_by_side_stop_together_and_resume(whole, small, tmp_path, wh
     found = topic_grid(small, [2, 4], 2, out=tmp_path, **options)
     assert without_times(found) == without_times(whole[0])
     assert bytes_of(tmp_path) == bytes_of(whole[1])
+
+
+@pytest.mark.parametrize(
+    ("topics", "threads", "given"),
+    [
+        ([350, 250, 200, 150, 100, 50, 20, 10, 5], 16, [3, 3, 3, 2, 2, 1, 1, 1]),
+        ([400, 100], 9, [6, 3]),
+        ([40], 7, [7]),
+        ([40, 40, 40, 40], 2, [1, 1]),
+        ([10_000, 4, 4, 4], 4, [4]),
+        ([], 3, []),
+    ],
+)
+def test_all_threads_are_given_out_and_most_to_the_largest(topics, threads, given):
+    assert cells.allot(topics, threads) == given
+    assert sum(given) == threads * bool(topics)
+
+
+@pytest.mark.parametrize("at_once", [2, 5, 8])
+def test_threads_of_finished_models_go_to_those_that_wait(at_once, monkeypatch):
+    left = [(K, seed) for seed in (0, 1) for K in (5, 50, 20, 10)]
+    threads, busy, lock, calls = 12, [0], threading.Lock(), []
+    allot = cells.allot
+
+    def watched(topics, free):
+        calls.append((topics, free))
+        return allot(topics, free)
+
+    def compute(place, n):
+        with lock:
+            busy[0] += n
+            assert busy[0] <= threads
+        time.sleep(0.001 * (place[0] % 7))
+        with lock:
+            busy[0] -= n
+        return place
+
+    monkeypatch.setattr(cells, "allot", watched)
+    progress = cells.Progress(None, 1, {}, left, at_once)
+    found = cells._side_by_side(compute, left, threads, at_once, progress)
+    assert found == {place: place for place in left}
+    assert calls[0] == ([50, 50, 20, 20, 10, 10, 5, 5][:at_once], threads)
+    assert all(free > 0 for topics, free in calls if topics)
 
 
 def test_models_run_side_by_side_as_far_as_threads_and_memory_allow(small, monkeypatch):

@@ -153,12 +153,15 @@ def source_as_config(
     *,
     earlier: Sequence[Path] = (),
     command: str | None = None,
+    pruning: bool = False,
 ) -> str:
     """Return where the documents `of` something are, and how they are read, as TOML.
 
     `earlier` documents come before those of `corpus`, which is None where files do not say which
-    documents they are. `command` is the one that repeats the run, if it is not `train`.
+    documents they are. `command` is the one that repeats the run, if it is not `train`. With
+    `pruning` the file also says which words were kept.
     """
+    from polyaurn.cli.options import READING
     from polyaurn.corpus.readers import MATRIX_OPTIONS
 
     kept = ("format", "name_column", "encoding", "min_tokens", *MATRIX_OPTIONS, *WHERE)
@@ -167,6 +170,9 @@ def source_as_config(
         values |= {"earlier": list(earlier)} if earlier else {}
         values["corpus"] = corpus
     values |= {name: reading[name] for name in kept if reading.get(name)}
+    for name in PRUNING if pruning else ():
+        if reading[name] != READING[name][1]:
+            values[name] = reading[name]
     lines = [f"{_key(name)} = {_toml(value)}\n" for name, value in values.items()]
     return f"# Documents of {of}, of polyaurn {__version__}.\n" + "".join(lines)
 

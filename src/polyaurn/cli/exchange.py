@@ -17,7 +17,7 @@ from polyaurn.cli.options import (
     Quiet,
     reads_corpus,
 )
-from polyaurn.cli.sources import find_matrix, find_source, read_source
+from polyaurn.cli.sources import find_matrix, find_source, read_source, words_of_corpus
 from polyaurn.cli.steps import as_trained, note, noting_warnings, print_json, size_of
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def export(
     from polyaurn import exchange
     from polyaurn.model.leading_words import ORDERS, check_order
     from polyaurn.model.storage import load
+    from polyaurn.studies.topic_grid.folder import grid_around
     from polyaurn.training.progress import following
 
     check_one_of(to, "to", TO)
@@ -151,7 +152,7 @@ def export(
         elif to == "gensim":
             exchange.write_gensim(loaded, out, force=force)
         elif to == "anndata":
-            source = _found(loaded, model, corpus, reading)
+            source = _found(loaded, grid_around(model) or model, corpus, reading)
             turned = source.reading["transpose"]
             exchange.write_anndata(loaded, source.path, out, transpose=turned, force=force)
         elif to == "pyldavis":
@@ -184,28 +185,32 @@ def _to_pycistopic(
     """Write a model, or all numbers of topics of a grid, for pycisTopic."""
     from polyaurn.exchange.pycistopic import check_pycistopic_files, write_pycistopic
     from polyaurn.model.storage import load
-    from polyaurn.studies.topic_grid.folder import models_in
+    from polyaurn.studies.topic_grid.folder import grid_around, models_in
     from polyaurn.training.progress import following
 
-    grid = models_in(folder)
+    grid, around = models_in(folder), grid_around(folder)
     for n_topics in grid or ():
         check_pycistopic_files(prefix, n_topics, force=force, what=OUT)
     source, documents, shape = None, None, (0, 0)
     written: list[Path] = []
-    for place in grid.values() if grid else [folder]:
-        model = load(place)
-        if not written:  # the first one
-            check_pycistopic_files(prefix, model.n_topics, force=force, what=OUT)
-            source = find_matrix(model, folder, corpus, reading, dropped=bool(grid))
-            shape = len(model.doc_names), len(model.vocab)
-            if source is not None:
-                documents = read_source(source, quiet=quiet or json, bars=not quiet)
-                shape = documents.n_documents, documents.n_words
-        with noting_warnings(quiet=quiet), following("writing", show=not quiet):
-            written += write_pycistopic(
-                model, prefix, documents, flatten_priors=flatten_priors, force=force
-            )
-        del model  # before the next one is loaded
+    with noting_warnings(quiet=quiet):
+        for place in grid.values() if grid else [folder]:
+            model = load(place)
+            if not written:  # the first one
+                check_pycistopic_files(prefix, model.n_topics, force=force, what=OUT)
+                source = find_matrix(
+                    model, around or folder, corpus, reading, dropped=bool(grid or around)
+                )
+                shape = len(model.doc_names), len(model.vocab)
+                if source is not None:
+                    documents = read_source(source, quiet=quiet or json, bars=not quiet)
+                    shape = documents.n_documents, documents.n_words
+            with following("writing", show=not quiet):
+                written += write_pycistopic(
+                    model, prefix, documents, read_as=words_of_corpus(model, around or folder),
+                    flatten_priors=flatten_priors, force=force,
+                )  # fmt: skip
+            del model  # before the next one is loaded
     if json:
         sizes = {"cells": shape[0], "regions": shape[1]}
         print_json({"files": [str(file) for file in written], "format": "pycistopic"} | sizes)

@@ -147,6 +147,21 @@ def find_matrix(
     return source._replace(reading=source.reading | {"min_tokens": reading["min_tokens"]})
 
 
+def words_of_corpus(model: "TopicModel", folder: Path) -> list[str]:
+    """Return a model's corpus and how it was read, as the command line says it; none if unknown."""
+    from polyaurn.cli.config import PRUNING, options_in
+    from polyaurn.model.slices.folder import config_for
+
+    kept = options_in(config_for(model, folder), _OF_CORPUS | PRUNING)
+    if "corpus" not in kept:
+        return []
+    words = [str(kept.pop("corpus"))]
+    for name, value in kept.items():
+        if value != READING[name][1]:
+            words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    return words
+
+
 def _reject_columns(options: dict[str, Any]) -> None:
     """Reject options that have no corpus to work on."""
     plain = {name: default for name, (_, default) in READING.items()}

@@ -296,15 +296,15 @@ def _cut_as_trained(model: "TopicModel", options: dict[str, Any]) -> "Tokenizati
 
 @contextmanager
 def noting_warnings(*, quiet: bool) -> Iterator[None]:
-    """Show warnings to the user as notes."""
+    """Show warnings to the user as notes, each once."""
     import warnings
 
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         yield
     if not quiet:
-        for warning in said:
-            note(f"Note: {warning.message}")
+        for message in dict.fromkeys(str(warning.message) for warning in said):
+            note(f"Note: {message}")
 
 
 def score(

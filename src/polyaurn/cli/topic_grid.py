@@ -102,7 +102,7 @@ def choose_topics(
             "command again to continue."
         )
         raise typer.Exit(INTERRUPTED) from None
-    write_text(out / CONFIG, source_as_config(corpus, reading, "a topic grid"))
+    write_text(out / CONFIG, source_as_config(corpus, reading, "a topic grid", pruning=True))
     if json:
         print_json(found)
     elif not quiet:

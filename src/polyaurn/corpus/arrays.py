@@ -110,10 +110,29 @@ def sort_inside_documents(doc_ptr: I64, word: I32) -> I32:
         piece = word[lo : lo + PIECE + 1]
         falls = lo + 1 + np.flatnonzero(piece[1:] < piece[:-1])
         if not np.array_equal(falls, doc_ptr[np.searchsorted(doc_ptr, falls)]):
-            doc = np.repeat(np.arange(len(doc_ptr) - 1), np.diff(doc_ptr))
-            return word[np.lexsort((word, doc))]
+            return _sorted_inside_documents(doc_ptr, word)
         release(word)
     return word
+
+
+def _sorted_inside_documents(doc_ptr: I64, word: I32) -> I32:
+    found = np.empty_like(word)
+    for lo, hi in document_pieces(doc_ptr):
+        begin, end = doc_ptr[lo], doc_ptr[hi]
+        document = np.repeat(np.arange(hi - lo), np.diff(doc_ptr[lo : hi + 1]))
+        found[begin:end] = word[begin:end][np.lexsort((word[begin:end], document))]
+    return found
+
+
+def take_documents(doc_ptr: I64, word: I32, chosen: I64) -> tuple[I64, I32]:
+    """Return where documents that are chosen end, and their tokens, a piece of these at a time."""
+    ptr = np.concatenate(([0], np.cumsum(np.diff(doc_ptr)[chosen])))
+    found = np.empty(int(ptr[-1]), np.int32)
+    for lo, hi in document_pieces(ptr):
+        shift = np.repeat(doc_ptr[chosen[lo:hi]] - ptr[lo:hi], np.diff(ptr[lo : hi + 1]))
+        found[ptr[lo] : ptr[hi]] = word[shift + np.arange(ptr[lo], ptr[hi])]
+    found.flags.writeable = False
+    return ptr, found
 
 
 def first_in_documents(doc_ptr: I64, word: I32) -> npt.NDArray[np.bool_]:

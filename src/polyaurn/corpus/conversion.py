@@ -18,8 +18,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import I32, I64
+from polyaurn.base.checks import wrong
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import report
+from polyaurn.corpus.anndata import is_anndata
 from polyaurn.corpus.arrays import sort_inside_documents
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.count_files import without_counts
@@ -114,7 +116,7 @@ def import_corpus(
     Corpus
         The file, opened.
     """
-    path, target = Path(path), check_out(out)
+    path, target = _check_source(path), check_out(out)
     known = ("format", "tokenization", *MATRIX_OPTIONS, *TABLE_OPTIONS)
     options = {name: value for name, value in reading.items() if name not in known}
     rule = check_text_options(options, reading.get("tokenization"))
@@ -140,7 +142,7 @@ def import_corpus(
     if format in MATRICES:
         reject_text_options(path, format, reading)
         options = {name: reading[name] for name in MATRIX_OPTIONS if name in reading}
-        matrix = open_matrix(path, format, **options)
+        matrix = open_matrix(path, format, folder=target.parent, **options)
         for documents in (documents_in_order(matrix), documents_sorted(matrix, target.parent)):
             try:
                 source = (Piece(*part, []) for part in documents), lambda: matrix.words
@@ -152,6 +154,16 @@ def import_corpus(
                 continue
     corpus = read_corpus(path, **reading, **pruning, min_tokens=min_tokens, phrases=phrases)
     return read_urn(write_urn(corpus, target))
+
+
+def _check_source(path: Any) -> Path:
+    """Return the path of what is imported; of an object of AnnData, say where its file is."""
+    if isinstance(path, str | Path):
+        return Path(path)
+    remedy = "what is in memory needs no import, and LDA.fit takes it as it is"
+    if is_anndata(path) and getattr(path, "filename", None) is not None:
+        remedy = f"name its file, '{path.filename}', or write what was changed to another one"
+    raise wrong("path", "the path of a file or folder", type(path).__name__, remedy)
 
 
 def _import_in_pieces(

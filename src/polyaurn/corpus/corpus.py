@@ -21,6 +21,7 @@ from polyaurn.corpus.arrays import (
     check_documents,
     frozen,
     sort_inside_documents,
+    take_documents,
 )
 from polyaurn.corpus.cutter import filter_of
 from polyaurn.corpus.names import (
@@ -421,12 +422,8 @@ class Corpus(Shown):
             The documents chosen.
         """
         chosen = np.arange(self.n_documents)[np.asarray(documents)]
-        lengths = np.diff(self.doc_ptr)[chosen]
-        ptr = np.concatenate(([0], np.cumsum(lengths)))
-        take = np.arange(ptr[-1]) + np.repeat(self.doc_ptr[chosen] - ptr[:-1], lengths)
+        ptr, word = take_documents(self.doc_ptr, self.word, chosen)
         names = [self.doc_names[d] for d in chosen.tolist()]
-        word = self.word[take]
-        word.flags.writeable = False
         return Corpus(ptr, word, self.vocab, names, self.tokenization)
 
     def split(self, test_fraction: float = 0.1, random_state: Any = 0) -> tuple["Corpus", "Corpus"]:

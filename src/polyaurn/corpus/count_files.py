@@ -9,7 +9,7 @@ import numpy as np
 
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.corpus import Corpus
-from polyaurn.corpus.entries import CountMatrix, distinct, tokens_of
+from polyaurn.corpus.entries import CountMatrix, all_documents, tokens_of
 from polyaurn.corpus.names import check_vocabulary
 from polyaurn.files.reading import check_proportion, longest_line, open_bytes, too_long
 
@@ -18,12 +18,19 @@ _EXTENSION = re.compile(r"(\.(txt|mtx|svm|svmlight|libsvm|ldac|dat)){1,2}$")
 
 
 def find_vocabulary(
-    path: Path, vocabulary: Any, n_words: int, *, required: bool, at_least: bool = False
+    path: Path,
+    vocabulary: Any,
+    n_words: int,
+    *,
+    required: bool,
+    at_least: bool = False,
+    source: str = "'vocabulary' parameter",
 ) -> tuple[str, ...]:
     """Return the words of a file of counts: those given, or those of a file beside it.
 
     There must be `n_words` of them, or more with `at_least`. If there is no file beside, raise an
-    error if it is `required`, else name the words 'x0', 'x1', ...
+    error if it is `required`, else name the words 'x0', 'x1', ... `source` says where words come
+    from that are not given as a file, for the error message.
     """
     if vocabulary is None:
         stem = re.sub(r"^docword\.", "", re.sub(r"\.gz$", "", path.name))
@@ -42,7 +49,6 @@ def find_vocabulary(
         source = f"file '{vocabulary}'"
         words = check_vocabulary(read_name_lines(Path(vocabulary), source), source)
     else:
-        source = "'vocabulary' parameter"
         words = check_vocabulary(vocabulary, source)
     if len(words) < n_words or (len(words) > n_words and not at_least):
         raise InputError(
@@ -73,13 +79,12 @@ def read_name_lines(path: Path, source: str) -> list[str]:
 
 
 def corpus_of(matrix: CountMatrix) -> Corpus:
-    """Read the whole of a file of counts."""
-    parts = list(matrix.entries())
-    document, word, count = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    path, D = matrix.path, matrix.n_documents
-    return from_triplets(
-        path, document, word, count, D, matrix.words, matrix.names, binarise=matrix.binarise
-    )
+    """Read the whole of a file of counts, in pieces."""
+    lengths, word = all_documents(matrix)
+    if not len(word):
+        raise without_counts(matrix.path, matrix.n_documents)
+    word.flags.writeable = False
+    return Corpus(np.concatenate(([0], np.cumsum(lengths))), word, matrix.words, matrix.names)
 
 
 def without_counts(path: Path, n_documents: int) -> InputError:
@@ -97,9 +102,6 @@ def from_triplets(
     count: Any,
     n_documents: int,
     vocab: Sequence[str],
-    names: Sequence[str] = (),
-    *,
-    binarise: bool = False,
 ) -> Corpus:
     """Make a corpus of the entries of a file, in any order."""
     tokens = int(count.sum(dtype=np.int64))
@@ -110,10 +112,8 @@ def from_triplets(
         order = np.lexsort((word, document))
         document, word, count = document[order], word[order], count[order]
     lengths, words = tokens_of(document, word, count, n_documents)
-    if binarise:
-        lengths, words = distinct(lengths, words)
     words.flags.writeable = False
-    return Corpus(np.concatenate(([0], np.cumsum(lengths))), words, tuple(vocab), names)
+    return Corpus(np.concatenate(([0], np.cumsum(lengths))), words, tuple(vocab))
 
 
 def line_at(piece: bytes, start: int) -> bytes:

@@ -2,7 +2,8 @@
 
 Files whose documents follow one another are read in one pass. In others, such as those with words
 in rows, entries are written to temporary files by ranges of documents, and each range is read back
-and sorted: memory holds one range, however large the matrix.
+and sorted: memory holds one range, however large the matrix. Where tokens are wanted in memory, the
+file is read twice instead, to count the tokens of each document and to put them into their places.
 """
 
 import tempfile
@@ -16,7 +17,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from polyaurn.base.arrays import I32, I64
-from polyaurn.corpus.arrays import first_in_documents, sort_inside_documents
+from polyaurn.base.errors import InputError
+from polyaurn.corpus.arrays import document_pieces, first_in_documents, sort_inside_documents
 from polyaurn.files.reading import check_proportion
 
 _AT_ONCE = 1 << 22  # entries sorted in memory at a time
@@ -108,6 +110,60 @@ def documents_in_order(matrix: CountMatrix) -> Iterator[tuple[I64, I32]]:
     yield _tokens(matrix, rest[0] - done, rest[1], rest[2], matrix.n_documents - done)
 
 
+def all_documents(matrix: CountMatrix) -> tuple[I64, I32]:
+    """Return lengths of all documents, and the words of their tokens, in order or not."""
+    try:
+        parts = list(documents_in_order(matrix))
+    except NotInOrder:
+        lengths, word = _placed(matrix)
+        return _distinct_in_place(lengths, word) if matrix.binarise else (lengths, word)
+    lengths = np.concatenate([part[0] for part in parts])
+    return lengths, np.concatenate([part[1] for part in parts])
+
+
+def _placed(matrix: CountMatrix) -> tuple[I64, I32]:
+    """Return lengths of documents, and their words, from two passes over entries in any order."""
+    D = matrix.n_documents
+    lengths = np.zeros(D, np.int64)
+    for piece in matrix.entries():
+        lengths += _lengths(piece.document, piece.number, D)
+    ends = np.cumsum(lengths)
+    word = np.empty(int(ends[-1]), np.int32)
+    place = ends - lengths  # of the next token of each document
+    for piece in matrix.entries():
+        order = np.argsort(piece.document, kind="stable")
+        document, number = piece.document[order], piece.number[order]
+        more = _lengths(document, number, D)
+        if (place + more > ends).any():
+            raise _changed(matrix)
+        shift = place - (np.cumsum(more) - more)
+        at = np.repeat(shift[document], number)
+        at += np.arange(len(at))
+        word[at] = np.repeat(piece.word[order], number)
+        place += more
+    if (place != ends).any():
+        raise _changed(matrix)
+    return lengths, word
+
+
+def _changed(matrix: CountMatrix) -> InputError:
+    return InputError(
+        f"The file '{matrix.path}' must stay as it is while it is read. It has changed; read it "
+        "again."
+    )
+
+
+def _distinct_in_place(lengths: I64, word: I32) -> tuple[I64, I32]:
+    """Return documents with each of their words once, a range of documents at a time."""
+    ptr = np.concatenate(([0], np.cumsum(lengths)))
+    at = 0
+    for lo, hi in document_pieces(ptr):
+        lengths[lo:hi], kept = distinct(lengths[lo:hi], word[ptr[lo] : ptr[hi]])
+        word[at : at + len(kept)] = kept
+        at += len(kept)
+    return lengths, word if at == len(word) else word[:at].copy()
+
+
 def documents_sorted(matrix: CountMatrix, folder: Path) -> Iterator[tuple[I64, I32]]:
     """Yield what `documents_in_order` does, of entries in any order.
 
@@ -162,8 +218,11 @@ def _tokens(
 
 def tokens_of(document: Any, word: Any, count: Any, n_documents: int) -> tuple[I64, I32]:
     """Return lengths of documents, and the words of their tokens, from entries in order."""
-    lengths = np.bincount(document, weights=count, minlength=n_documents).astype(np.int64)
-    return lengths, np.repeat(word, count)
+    return _lengths(document, count, n_documents), np.repeat(word, count)
+
+
+def _lengths(document: Any, count: Any, n_documents: int) -> I64:
+    return np.bincount(document, weights=count, minlength=n_documents).astype(np.int64)
 
 
 def distinct(lengths: I64, word: I32) -> tuple[I64, I32]:

@@ -3,11 +3,12 @@
 A 10x file has the compressed columns of genes or regions by cells in ``matrix/``. AnnData has its
 matrix in ``X`` or a layer, in compressed rows or columns or dense, cells by genes; names are the
 indices of ``obs`` and ``var``. A gzipped file is unpacked to a temporary one first, since HDF5 is
-not read from beginning to end.
+not read from beginning to end; it has no name, so that nothing is left of it in any case.
 """
 
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -36,13 +37,15 @@ def hdf5_matrix(
     transpose: bool = False,
     binarise: bool = False,
     layer: str | None = None,
+    folder: Path | None = None,
 ) -> CountMatrix:
     """Open a file of 10x Genomics or AnnData; with `transpose` AnnData holds words by documents.
 
     Files of 10x Genomics always do, with or without `transpose`. Counts of AnnData are those of a
-    `layer`, where one is named.
+    `layer`, where one is named. A gzipped file is unpacked in the `folder`, by default where Python
+    has temporary files (``TMPDIR``).
     """
-    source = _Source(path)
+    source = _Source(path, folder)
     with source.opened() as file:
         of_10x = "matrix" in file
         if of_10x and layer is not None:
@@ -80,9 +83,11 @@ def hdf5_matrix(
     if not turned:
         (D, documents), (V, words) = (V, words), (D, documents)
     check_proportion(path, documents=D, words=V)
+    given, said = vocabulary, "'vocabulary' parameter"
+    if given is None:
+        given, said = words, f"matrix in '{path}'"
     return CountMatrix(
-        path, D, n_entries,
-        find_vocabulary(path, words if vocabulary is None else vocabulary, V, required=False),
+        path, D, n_entries, find_vocabulary(path, given, V, required=False, source=said),
         documents if doc_names is None else names_of_documents(path, doc_names, D),
         partial(_entries, source, turned=turned, binarise=binarise, layer=layer),
         in_order=by_column == turned, binarise=binarise,
@@ -92,17 +97,17 @@ def hdf5_matrix(
 class _Source:
     """A file, unpacked to a temporary one where it is gzipped."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, folder: Path | None) -> None:
         self.path = path
-        self._file: Any = None
+        self._file: Any = path
         with open_bytes(path) as raw:
             packed = path.open("rb")
             with packed:
                 gzipped = packed.read(2) == b"\x1f\x8b"
             if gzipped:
-                self._file = tempfile.NamedTemporaryFile(suffix=".h5")  # noqa: SIM115
+                self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+                weakref.finalize(self, self._file.close)
                 shutil.copyfileobj(raw, self._file, 1 << 20)
-                self._file.flush()
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
@@ -115,7 +120,7 @@ class _Source:
                 "pip install 'polyaurn[anndata]'"
             ) from None
         try:
-            with h5py.File(self.path if self._file is None else self._file.name, "r") as file:
+            with h5py.File(self._file, "r") as file:
                 yield file
         except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
             if isinstance(error, InputError):

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from polyaurn.base.arrays import I32, I64
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.arrays import check_counts
+from polyaurn.corpus.arrays import check_counts, document_pieces
 from polyaurn.corpus.columns import listed
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.cutter import filter_stop_words
@@ -127,19 +127,24 @@ def _look_up(
     if words is vocab or tuple(words) == vocab:
         return freeze(doc_ptr, word, np.zeros(n_documents, np.int64), names)
     number = {word: v for v, word in enumerate(vocab)}
-    theirs = np.array([number.get(word, -1) for word in words], np.int32)[word]
-    document = np.repeat(np.arange(n_documents), np.diff(doc_ptr))
-    known = theirs >= 0
-    lost = ~known
+    theirs = np.array([number.get(word, -1) for word in words], np.int32)
+    lost = theirs < 0
     if any(" " in word for word in vocab):
-        lost &= ~np.array([" " in word for word in words], bool)[word]
+        lost &= ~np.array([" " in word for word in words], bool)
     if stop:
-        lost &= ~np.array([word in stop for word in words], bool)[word]
-    unknown = np.bincount(document[lost], minlength=n_documents)
-    order = np.lexsort((theirs[known], document[known]))  # words in increasing order again
-    tokens = np.bincount(document[known], minlength=n_documents)
-    ptr = np.concatenate(([0], np.cumsum(tokens))).astype(np.int64)
-    return freeze(ptr, theirs[known][order], unknown.astype(np.int64), names)
+        lost &= ~np.array([word in stop for word in words], bool)
+    tokens, unknown = np.zeros((2, n_documents), np.int64)
+    parts = []
+    for lo, hi in document_pieces(doc_ptr):
+        here, n = word[doc_ptr[lo] : doc_ptr[hi]], hi - lo
+        document = np.repeat(np.arange(n), np.diff(doc_ptr[lo : hi + 1]))
+        unknown[lo:hi] = np.bincount(document[lost[here]], minlength=n)
+        known = theirs[here] >= 0
+        tokens[lo:hi] = np.bincount(document[known], minlength=n)
+        new = theirs[here[known]]
+        parts.append(new[np.lexsort((new, document[known]))])  # words in increasing order again
+    ptr = np.concatenate(([0], np.cumsum(tokens)))
+    return freeze(ptr, np.concatenate([np.empty(0, np.int32), *parts]), unknown, names)
 
 
 def _all_strings(X: Any) -> bool:

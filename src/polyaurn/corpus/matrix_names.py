@@ -38,12 +38,13 @@ def find_names(
     if doc_names is None and cells is not None:
         doc_names = cells
     names = names_of_documents(path, doc_names, n_documents, swapped=n_words, transpose=transpose)
+    source = "'vocabulary' parameter"
     if vocabulary is None and regions is not None:
-        vocabulary = _region_names(regions)
+        vocabulary, source = _region_names(regions), f"file '{regions}'"
         _check_number(
             regions, len(vocabulary), n_words, "words", n_documents, path, transpose=transpose
         )
-    return find_vocabulary(path, vocabulary, n_words, required=False), names
+    return find_vocabulary(path, vocabulary, n_words, required=False, source=source), names
 
 
 def names_of_documents(

@@ -68,9 +68,10 @@ def check_vocabulary(
                 f"position {v + 1}; convert it first."
             )
         if seen.setdefault(word, v) != v:
+            where = "in lines" if source.startswith("file ") else "at positions"
             raise InputError(
-                f"The {source} must hold each word once. Got {word!r:.60} at positions "
-                f"{seen[word] + 1} and {v + 1}; rename or merge them."
+                f"The {source} must hold each word once. Got {word!r:.60} {where} "
+                f"{seen[word] + 1:,} and {v + 1:,}; rename or merge them."
             )
     check_unicode(words, source)
     return words

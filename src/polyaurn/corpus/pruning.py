@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from polyaurn.base.arrays import I32, I64
 from polyaurn.base.checks import check_one_of, check_whole, is_number, is_whole, wrong
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.arrays import first_in_documents
+from polyaurn.corpus.arrays import document_pieces, first_in_documents
 from polyaurn.corpus.flat_words import LEAST_DOCUMENTS, flat_words, sampled
 
 AUTO = "auto"
@@ -251,4 +251,9 @@ def _check(choice: WordChoice) -> None:
 
 def document_frequency(doc_ptr: I64, word: I32, n_words: int) -> I64:
     """Return how many documents each word occurs in; tokens are sorted inside documents."""
-    return np.bincount(word[first_in_documents(doc_ptr, word)], minlength=n_words)
+    found = np.zeros(max(n_words, int(word.max(initial=-1)) + 1), np.int64)
+    for lo, hi in document_pieces(doc_ptr):
+        begin, end = doc_ptr[lo], doc_ptr[hi]
+        first = first_in_documents(doc_ptr[lo : hi + 1] - begin, word[begin:end])
+        found += np.bincount(word[begin:end][first], minlength=len(found))
+    return found

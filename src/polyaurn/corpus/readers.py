@@ -223,7 +223,8 @@ def read_corpus(
         words = filter_of(rule)
         corpus = _count_texts(path, again(), rule, words)
         return keep_words(corpus, choice, words.left_out())
-    return keep_long(keep_words(corpus, choice), min_tokens)
+    corpus = keep_words(corpus, choice)  # in place of the whole one, which takes memory
+    return keep_long(corpus, min_tokens)
 
 
 def recognise(path: Path) -> str:
@@ -348,13 +349,17 @@ def open_matrix(
     transpose: bool = False,
     binarise: bool = False,
     layer: str | None = None,
+    folder: Path | None = None,
 ) -> CountMatrix:
-    """Open a file of counts that can be read in pieces; options as those of `read_corpus`."""
+    """Open a file of counts that can be read in pieces; options as those of `read_corpus`.
+
+    Temporary files, where one is needed, are in the `folder`.
+    """
     if format == "uci":
         return uci_matrix(path, vocabulary, binarise=binarise)
-    how = {"transpose": transpose, "binarise": binarise}
+    how: dict[str, Any] = {"transpose": transpose, "binarise": binarise}
     if format == "hdf5":
-        return hdf5_matrix(path, vocabulary, doc_names, layer=layer, **how)
+        return hdf5_matrix(path, vocabulary, doc_names, layer=layer, folder=folder, **how)
     return market_matrix(path, vocabulary, doc_names, **how)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.arrays import occurrences
+from polyaurn.corpus.arrays import document_pieces, occurrences
 from polyaurn.corpus.pruning import WordChoice, WordReport, document_frequency, words_to_keep
 
 C = TypeVar("C")  # a Corpus, which uses this module
@@ -24,10 +24,11 @@ def keep_words(
     """
     corpus: Any = documents
     used = np.flatnonzero(np.diff(corpus.doc_ptr))
+    counts = occurrences(corpus.word, corpus.n_words)
     keep, dropped = words_to_keep(
         choice,
         corpus.vocab,
-        occurrences(corpus.word, corpus.n_words),
+        counts,
         lambda: document_frequency(corpus.doc_ptr, corpus.word, corpus.n_words),
         len(used),
         lambda places: corpus.select(used[places]).to_matrix(),
@@ -43,14 +44,18 @@ def keep_words(
             f"{corpus.n_words:,} words, none of which is left; lower min_count and min_df, or "
             "raise max_df and max_doc_fraction."
         )
-    stays = keep[corpus.word]
     new_number = np.cumsum(keep, dtype=np.int32) - np.int32(1)
-    kept_before = np.concatenate(([0], np.cumsum(stays)))
-    word = new_number[corpus.word[stays]]
+    ptr, word = np.zeros_like(corpus.doc_ptr), np.empty(int(counts[keep].sum()), np.int32)
+    for lo, hi in document_pieces(corpus.doc_ptr):
+        begin, end = corpus.doc_ptr[lo], corpus.doc_ptr[hi]
+        stays = keep[corpus.word[begin:end]]
+        ends = np.concatenate(([0], np.cumsum(stays)))[corpus.doc_ptr[lo : hi + 1] - begin]
+        ptr[lo : hi + 1] = ptr[lo] + ends
+        word[ptr[lo] : ptr[hi]] = new_number[corpus.word[begin:end][stays]]
     word.flags.writeable = False
     kept = replace(
         corpus,
-        doc_ptr=kept_before[corpus.doc_ptr],
+        doc_ptr=ptr,
         word=word,
         vocab=tuple(w for w, k in zip(corpus.vocab, keep.tolist(), strict=True) if k),
         word_report=report,

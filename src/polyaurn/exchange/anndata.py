@@ -1,6 +1,7 @@
 """AnnData: corpora from it, and models into it; cells are documents, genes are words."""
 
 import shutil
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -113,7 +114,8 @@ def write_anndata(
     source : str or Path
         The file; it stays as it is, and its matrix is not read.
     path : str or Path
-        The copy, ``NAME.h5ad``, which has in addition what `to_anndata` writes.
+        The copy, ``NAME.h5ad``, which has in addition what `to_anndata` writes. A warning says how
+        many cells have NaN.
     transpose : bool
         Whether the file has genes by cells; see `to_anndata`.
     force : bool
@@ -132,6 +134,14 @@ def write_anndata(
             "another name."
         )
     to_anndata(model, bare, transpose=transpose)
+    n_cells, known = bare.n_vars if transpose else bare.n_obs, len(fitted(model).doc_names)
+    if known < n_cells:
+        warnings.warn(
+            f"{n_cells - known:,} of {n_cells:,} cells are not those that the model was trained "
+            "on; they have NaN in X_topics. 'polyaurn infer' (model.transform) finds their "
+            "mixtures.",
+            stacklevel=2,
+        )
     import h5py
 
     with TemporaryDirectory() as folder, new_file(file) as fresh:

@@ -23,9 +23,13 @@ from polyaurn.exchange.parts import one_number
 from polyaurn.exchange.tables import need_pyarrow
 from polyaurn.files.atomic import PATH, check_new_file, new_file
 from polyaurn.model.checks import check_belongs, check_documents, count_topics
+from polyaurn.model.inference import infer
 from polyaurn.model.model import TopicModel, fitted
+from polyaurn.training.settings import SETTINGS, Settings
 
 CELLS, REGIONS = "cell_topic_probabilities", "region_topic_counts"
+_SAID = ("n_components", "doc_topic_prior", "topic_word_prior", "max_iter", "sampler",
+         "random_state", "average_draws", "learn_priors_every")  # fmt: skip
 _ROWS_AT_ONCE = 1 << 24  # numbers written at a time
 
 Rows = Callable[[int, int], Any]
@@ -36,6 +40,7 @@ def write_pycistopic(
     prefix: str | Path,
     corpus: Corpus | None = None,
     *,
+    read_as: Sequence[str] = (),
     flatten_priors: bool = False,
     force: bool = False,
 ) -> list[Path]:
@@ -52,8 +57,13 @@ def write_pycistopic(
     corpus : Corpus, optional
         All cells and regions in the order of the matrix that pycisTopic is given. Needed if regions
         or cells were dropped before training: regions that the model does not know have counts of
-        0, and cells that it does not know the mixture of the prior. Also needed if the model's
-        counts are means of several draws: those of the last sweep are written instead.
+        0, and mixtures of cells that it does not know are inferred, as `transform` does. Cells
+        without a region that the model knows have the mixture of the prior. A warning says how many
+        there are of both. Also needed if the model's counts are means of several draws: those of
+        the last sweep are written instead.
+    read_as : sequence of str
+        How the command line names the corpus that the model was trained on, such as
+        ``["matrix.mtx", "--transpose"]``, for the command that is stored with the parameters.
     flatten_priors : bool
         pycisTopic has one number for alpha and one for eta. Of vectors, as learned priors are, the
         sum of alpha and the mean of eta are written, and unless this is True a warning says so.
@@ -69,7 +79,7 @@ def write_pycistopic(
     trained = fitted(model)
     check_documents(trained)
     files = check_pycistopic_files(prefix, trained.n_topics, force=force)
-    facts = _parameters(trained, flatten=flatten_priors)
+    facts = _parameters(trained, read_as, flatten=flatten_priors)
     counts, place, region = _counts(trained, corpus)
     D = len(trained.doc_names) if corpus is None else corpus.n_documents
     V = counts.shape[1] if corpus is None else corpus.n_words
@@ -77,12 +87,19 @@ def write_pycistopic(
     m, alpha = trained.doc_topic_counts.tocsr(), trained.priors.alpha
     row = np.full(D, -1)
     row[place] = np.arange(len(place))
+    other, others = _other_cells(trained, corpus, np.flatnonzero(row < 0))
+    empty = int((m.sum(axis=1) == 0).sum()) + D - len(place) - len(other)
+    _warn_of_cells(D, len(other), empty)
 
     def mixtures(lo: int, hi: int) -> Any:
         known = row[lo:hi] >= 0
         theta = np.tile(alpha, (hi - lo, 1))
         theta[known] += m[row[lo:hi][known]].toarray()
-        return theta / theta.sum(axis=1, keepdims=True)
+        theta /= theta.sum(axis=1, keepdims=True)
+        begin, end = np.searchsorted(other, (lo, hi))
+        if others is not None and begin < end:
+            theta[other[begin:end] - lo] = infer(trained, others.select(np.arange(begin, end)))
+        return theta
 
     def topics(lo: int, hi: int) -> Any:
         dense = np.zeros((hi - lo, V), np.int32)
@@ -129,6 +146,23 @@ def _counts(model: TopicModel, corpus: Corpus | None) -> tuple[Any, Any, Any]:
     return count_topics(documents, model.assignments, model.n_topics), place, region
 
 
+def _other_cells(model: TopicModel, corpus: Corpus | None, cells: Any) -> tuple[Any, Corpus | None]:
+    """Return which cells, of those the model does not know, have regions that it knows, and these.
+
+    None where there are no such cells.
+    """
+    if corpus is not None:
+        cells = cells[np.diff(corpus.doc_ptr)[cells] > 0]
+    if corpus is None or not len(cells):
+        return cells[:0], None
+    known = in_words_of(model.vocab, corpus.select(cells))
+    there = np.flatnonzero(known.tokens)
+    if not len(there):
+        return cells[:0], None
+    documents = Corpus(known.doc_ptr, known.word, model.vocab, known.doc_names)
+    return cells[there], documents.select(there)
+
+
 def _places(mine: Sequence[str], all_names: Sequence[str], what: str) -> Any:
     """Return the places of names among others: by name, or by number where they are numbered."""
     numbered = isinstance(mine, Numbered) or isinstance(all_names, Numbered)
@@ -150,7 +184,7 @@ def _places(mine: Sequence[str], all_names: Sequence[str], what: str) -> Any:
     return np.array([number[name] for name in mine])
 
 
-def _parameters(model: TopicModel, *, flatten: bool) -> dict[str, Any]:
+def _parameters(model: TopicModel, read_as: Sequence[str], *, flatten: bool) -> dict[str, Any]:
     """Return what pycisTopic stores about a training."""
     said, K = model.parameters, model.n_topics
     if model.priors.pseudo is not None and not flatten:
@@ -166,9 +200,6 @@ def _parameters(model: TopicModel, *, flatten: bool) -> dict[str, Any]:
     run = said.get("run") or {}
     every, seed = int(run.get("learn_priors_every") or 0), int(said.get("seed") or 0)
     sweeps, threads = int(said.get("sweeps") or 0), int(run.get("n_jobs") or 1)
-    command = ["polyaurn", "train", "--topics", str(K), "--alpha", str(each), "--beta",
-               str(eta), "--sweeps", str(sweeps), "--learn-priors-every", str(every), "--seed",
-               str(seed)]  # fmt: skip
     last = model.trace[-1] if model.trace else {}
     return {
         "n_topics": K,
@@ -182,8 +213,26 @@ def _parameters(model: TopicModel, *, flatten: bool) -> dict[str, Any]:
         "random_seed": seed,
         "mallet_path": "polyaurn",
         "time": float(last.get("seconds", 0.0)),
-        "mallet_cmd": command,
+        "mallet_cmd": ["polyaurn", "train", *(read_as or ["CORPUS"]), *_options(model, each, eta)],
     }
+
+
+def _options(model: TopicModel, alpha: float, eta: float) -> list[str]:
+    """Return the options that repeat a training, as far as the model says what they were."""
+    said = model.parameters
+    known = {"n_components": model.n_topics, "doc_topic_prior": alpha, "topic_word_prior": eta,
+             "max_iter": said.get("sweeps"), "sampler": said.get("sampler"),
+             "random_state": said.get("seed")}  # fmt: skip
+    run = {n: v for n, v in (said.get("run") or {}).items() if isinstance(v, int | float | str)}
+    for name in ("doc_topic_prior", "topic_word_prior"):
+        if not isinstance(run.get(name), int | float):  # a vector, of which a run has no numbers
+            run.pop(name, None)
+    words = []
+    for name, value in (known | run).items():
+        known_as = SETTINGS[name].option if name in SETTINGS else ""  # others are not options
+        if known_as and value is not None and (name in _SAID or value != getattr(Settings, name)):
+            words += [f"--{known_as.replace('_', '-')}", str(value)]
+    return words
 
 
 def _warn_of_vectors(model: TopicModel) -> None:
@@ -196,6 +245,21 @@ def _warn_of_vectors(model: TopicModel) -> None:
                 f"{what} is written.",
                 stacklevel=4,
             )
+
+
+def _warn_of_cells(n_cells: int, n_inferred: int, n_empty: int) -> None:
+    if n_inferred:
+        warnings.warn(
+            f"{n_inferred:,} of {n_cells:,} cells are not those that the model was trained on; "
+            "their mixtures are inferred from its topics.",
+            stacklevel=3,
+        )
+    if n_empty:
+        warnings.warn(
+            f"{n_empty:,} of {n_cells:,} cells have no region that the model knows; the mixture of "
+            "the prior is written for them.",
+            stacklevel=3,
+        )
 
 
 def _warn_of_empty_topics(counts: Any) -> None:

@@ -73,6 +73,9 @@ def load(
     if not (folder / HEADER).is_file():
         what = f"has no {HEADER}" if folder.exists() else "does not exist"
         remedy = "give a folder written by 'polyaurn train --out'"
+        inside = sorted(folder.glob(f"models/*/{HEADER}"))  # of a grid of numbers of topics
+        if inside:
+            what, remedy = "holds several", f"give one of them, such as '{inside[0].parent}'"
         if (folder / SLICES).is_file():
             what, remedy = "holds topics over time", "give the folder of one of its slices"
         if holds_checkpoint(folder):

@@ -5,7 +5,7 @@ import statistics
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -52,20 +52,19 @@ def fill(
     left = [place for place in wanted if place not in done]
     if not left:
         return done
-    threads = count_threads(options["n_jobs"])
     at_once = models_at_once(left, split.train, options)
-    if at_once > 1:  # else as asked for: samplers that are not thread-free depend on it
-        options = options | {"n_jobs": threads // at_once}
     progress = Progress(on_progress, options["max_iter"], done, left, at_once)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # empty documents do no harm here
         warnings.simplefilter("default", CheckpointWarning)
 
-        def compute(place: Place) -> dict[str, Any]:
-            return _compute(folder, place, split, options, progress)
+        def compute(place: Place, n_jobs: int | None) -> dict[str, Any]:
+            return _compute(folder, place, split, options | {"n_jobs": n_jobs}, progress)
 
-        done |= _side_by_side(compute, left, at_once, progress.stop)
-    return done
+        if at_once == 1:  # as asked for: samplers that are not thread-free depend on n_jobs
+            return done | {place: compute(place, options["n_jobs"]) for place in left}
+        threads = count_threads(options["n_jobs"])
+        return done | _side_by_side(compute, left, threads, at_once, progress)
 
 
 def models_at_once(left: Sequence[Place], train: Corpus, options: dict[str, Any]) -> int:
@@ -84,24 +83,53 @@ def models_at_once(left: Sequence[Place], train: Corpus, options: dict[str, Any]
     return max(1, min(threads, len(left), free_bytes() // max(1, each)))
 
 
-def _side_by_side(
-    compute: Callable[[Place], Any], left: Sequence[Place], at_once: int, stop: threading.Event
-) -> dict[Place, Any]:
-    """Return what each place gives.
+def allot(topics: Sequence[int], threads: int) -> list[int]:
+    """Return threads for the models that begin now, of those that could, the largest first.
 
-    When one fails, or this thread is interrupted, the others end after their sweep.
+    All threads are given out, by what a model is expected to take, which grows as the root of its
+    number of topics; models that are left without one wait.
     """
-    if at_once == 1:
-        return {place: compute(place) for place in left}
+    work = [math.sqrt(K) for K in topics]
+    given: list[int] = []
+    for i, mine in enumerate(work):
+        if threads == 0:
+            break
+        given.append(max(1, round(threads * mine / math.fsum(work[i:]))))
+        threads -= given[-1]
+    return given
+
+
+def _side_by_side(
+    compute: Callable[[Place, int], Any],
+    left: Sequence[Place],
+    threads: int,
+    at_once: int,
+    progress: "Progress",
+) -> dict[Place, Any]:
+    """Return what each place gives; the largest models begin first.
+
+    When one ends, its threads go to those that wait. When one fails, or this thread is interrupted,
+    the others end after their sweep.
+    """
+    waiting = sorted(left, key=lambda place: -place[0])
+    running: dict[Future[Any], tuple[Place, int]] = {}
+    found = {}
     with ThreadPoolExecutor(at_once) as pool:
-        futures = {pool.submit(compute, place): place for place in left}
         try:
-            return {futures[future]: future.result() for future in as_completed(futures)}
+            while waiting or running:
+                free = threads - sum(n for _, n in running.values())
+                given = allot([K for K, _ in waiting[: at_once - len(running)]], free)
+                progress.at_once = len(running) + len(given)
+                for n in given:
+                    place = waiting.pop(0)
+                    running[pool.submit(compute, place, n)] = place, n
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    place, _ = running.pop(future)
+                    found[place] = future.result()
         except BaseException:
-            stop.set()
-            for future in futures:
-                future.cancel()
+            progress.stop.set()
             raise
+    return found
 
 
 class Progress:
@@ -111,7 +139,8 @@ class Progress:
         self, heard: Heard, sweeps: int, done: dict[Place, Any], left: Sequence[Place], at_once: int
     ) -> None:
         self.stop = threading.Event()
-        self._heard, self._sweeps, self.at_once = heard, sweeps, at_once
+        self._heard, self._sweeps = heard, sweeps
+        self.at_once, self.beside = at_once, at_once > 1
         self._cells = len(done) + len(left)
         self._number = {place: 1 + len(done) + i for i, place in enumerate(left)}
         self._waiting = list(left)
@@ -184,8 +213,7 @@ def _compute(
     progress.say(place, "scoring", options["max_iter"], trained)
     begin = perf_counter()
     cell = {"topics": K, "seed": seed, "model": f"models/{folder.model(K, seed).name}"}
-    beside = progress.at_once > 1  # in a thread that no Ctrl-C reaches
-    with progress_to(progress.look) if beside else nullcontext():
+    with progress_to(progress.look) if progress.beside else nullcontext():  # no Ctrl-C comes here
         cell |= _score(model, split, options)
     seconds = trained + perf_counter() - begin
     cell |= {"train_seconds": trained, "seconds": seconds, "version": __version__}

@@ -89,5 +89,13 @@ def models_in(folder: Path) -> dict[int, Path] | None:
     return {topics: place for topics, (_, place) in sorted(found.items())}
 
 
+def grid_around(folder: Path) -> Path | None:
+    """Return the folder of the topic grid that a model is in; None where it is in none."""
+    place = folder.resolve()
+    grid = place.parent.parent
+    inside = place.parent.name == "models" and (grid / SETTING).is_file()
+    return grid if inside and (grid / "cells" / f"{place.name}.json").is_file() else None
+
+
 def _name(topics: int, seed: int) -> str:
     return f"k{topics:04d}-seed{seed}"

@@ -101,8 +101,9 @@ def topic_grid(
     random_state : int
         The first seed; also that of the split and of scoring.
     n_jobs : int or None
-        Threads. With a sampler whose models do not depend on their number, as many models are
-        trained side by side, each on its share of the threads; with others, and on a GPU, one.
+        Threads. With a sampler whose models do not depend on their number, up to as many models are
+        trained side by side, the largest first and on more threads than small ones; those of a
+        model that is finished go to models that wait. With others, and on a GPU, one at a time.
     device : {"cpu", "gpu", "auto"}
         Where models are trained, as in `LDA`; they are the same on each, so that a call may resume
         on another. Scoring runs on the CPU.
