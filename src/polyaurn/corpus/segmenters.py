@@ -9,6 +9,7 @@ from typing import Any
 
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.languages import name_of
+from polyaurn.corpus.patterns import LEFT_OUT
 from polyaurn.corpus.stop_words import in_usual_form, nothing_written
 
 PACKAGES = {"zh": "jieba", "ja": "janome", "th": "pythainlp", "lo": "", "km": "", "my": ""}
@@ -62,10 +63,13 @@ def _japanese() -> Callable[[str], Iterable[str]]:
     from janome.tokenizer import Tokenizer
 
     tokenize = Tokenizer().tokenize
-    return lambda text: [_dictionary_form(t) for t in tokenize(text) if _has_meaning(t)]
+    return lambda text: map(_counted, tokenize(text))
 
 
-def _dictionary_form(token: Any) -> str:
+def _counted(token: Any) -> str:
+    """Return the dictionary form of a Japanese content word, blanks, or `LEFT_OUT`."""
+    if not _has_meaning(token):
+        return " " if token.surface.isspace() else LEFT_OUT
     form = token.surface if token.base_form == "*" else token.base_form
     return str(form)
 
