@@ -420,9 +420,12 @@ def test_the_command_line_says_what_it_does_not_recognise(run, tmp_path):
     (tmp_path / "t.txt").write_text("\n".join(mixed) + "\n", encoding="utf-8")
     code, _, said = run("info", "t.txt")
     assert code == 0
-    assert "language: not recognised, or several" in said
+    assert "language: Spanish (recognised; --language sets it)" in said
     assert "Note: The texts are in several languages: of 18 looked at, 9 in " in said
+    assert "and the stop words of German are left out, too" in said
     assert "Warning" not in said
+    (tmp_path / "g.txt").write_text("გუნდმა თასი მოიგო რადგან მეკარეს\n" * 5, encoding="utf-8")
+    assert "language: not recognised; words and stop" in run("info", "g.txt")[2]
     code, _, said = run("info", "t.txt", "--language", "klingon")
     assert code == 2
     assert "'--language' option must be" in said
