@@ -36,6 +36,7 @@ def test_quotation_marks_between_hebrew_letters_are_no_gershayim():
 def test_turkish_suffixes_after_an_apostrophe_are_left_out(mark):
     text = "Türkiye'nin başkenti, İSTANBUL'DAKİ evler, 1990'larda Kur'an'ı O'Neill'a 'okudu'"
     found = words_of(text.replace("'", mark), "tr")
+    assert words_of(f"R{mark}de X{mark}ler D{mark}Artagnan", "tr") == ("dʼartagnan",)
     assert found == ("başkenti", "evler", "istanbul", "kurʼan", "okudu", "oʼneill", "türkiye")
 
 

@@ -15,7 +15,10 @@ _GERESH = re.compile(f"(?<=[גדזחטסעצתר]){_SINGLE}(?={_HEBREW})")  # le
 _GERSHAYIM = re.compile(  # before at most three letters; more, or a second mark, are a quotation
     f"(?<={_HEBREW}){_DOUBLE}(?={_HEBREW}{{1,3}}(?!{_HEBREW}|{_DOUBLE}))"
 )
-_SUFFIX = re.compile(rf"(?:(?<=\w\w)|(?<=\d)){_SINGLE}(?!an\b)\w+", re.IGNORECASE)
+_SMALL = "a-zçğıöşüâîû"
+_SUFFIX = re.compile(  # after one letter only small ones: of "R'de", not of "O'Neill"
+    rf"(?:(?<=\w\w)|(?<=\d)|(?<=\w)(?=.[{_SMALL}])){_SINGLE}(?![aA][nN]\b)\w+"
+)
 _IN_TURKISH = re.compile(rf"(?<=\w){_SINGLE}(?=\w)")
 
 
