@@ -47,6 +47,7 @@ def test_stop_words_numbers_and_punctuation_are_in_no_phrase():
         ("lawyers _a_ agree", "en", {"token_pattern": "terms"}),
         ("дерево и камень", "ru", {}),
         ("hired my lawyer", "en", {"token_pattern": r"(?u)\b(\w{3,})\b"}),
+        ("hired then lawyer", "en", {"token_pattern": r"(?u)\bthen\b|\b(\w\w+)\b"}),
         ("面包的黄油", "zh", {}),
         ("東京の大学", "ja", {}),
     ],

@@ -35,7 +35,7 @@ def stretches(text: str, find: re.Pattern[str], whole: Callable[[str], str]) -> 
         found.append([])
         end = 0
         for match in find.finditer(part):
-            token = whole(match[group])
+            token = whole(match[group] or "")
             if not token or _LETTER.search(part, end, match.start()):
                 found.append([])
             if token:
