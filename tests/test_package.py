@@ -3,7 +3,9 @@
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 
 
 def required(name, seen):
@@ -27,6 +29,15 @@ def test_installing_pulls_in_under_20_packages():
     required("polyaurn", seen)
     assert {"numpy", "llvmlite", "joblib"} < seen
     assert len(seen - {"polyaurn"}) < 20, sorted(seen)
+
+
+def test_files_beside_the_modules_are_in_the_wheel():
+    root = Path(__file__).parents[1]
+    listed = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
+    package = root / "src" / "polyaurn"
+    found = {f for pattern in listed["package-data"]["polyaurn"] for f in package.glob(pattern)}
+    others = {f for f in package.rglob("*") if f.is_file() and "__pycache__" not in f.parts}
+    assert {f for f in others if f.suffix != ".py"} == found
 
 
 def test_documented_modules_are_found_under_their_public_names():

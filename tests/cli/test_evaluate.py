@@ -49,6 +49,15 @@ def test_infer_writes_mixtures_of_every_kind(run, model, tmp_path):
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+def test_infer_counts_documents_in_words(run, model, tmp_path):
+    for n, said in ((1, "The mixture of 1 document over"), (2, "Mixtures of 2 documents over")):
+        (tmp_path / "few.txt").write_text("\n".join(["apple pear"] * n) + "\n")
+        assert (
+            f"{said} 2 topics written to f{n}.csv"
+            in run("infer", model, "few.txt", "--out", f"f{n}.csv")[2]
+        )
+
+
 def test_infer_reports_errors_before_long_work(run, model, tmp_path):
     (tmp_path / "there.csv").write_text("mine")
     for out, message in (

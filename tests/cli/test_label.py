@@ -83,13 +83,18 @@ def test_labels_from_a_file(run, model, tmp_path):
         ("0,Pets\n", "must have the columns topic and label in its first line. Got '0,pets'"),
         (
             "topic,label\nx,Pets\n",
-            "'labels.csv', line 2: expected a topic's number. Got 'x'",
+            "'labels.csv', line 2: expected a topic's number from 0 to 2 in the column topic. Got "
+            "'x'",
         ),
-        ("topic,label\n0\n", "a string that is not empty. Got '' for topic 0"),
+        (
+            "topic,label\n0\n",
+            "The column label of 'labels.csv', line 2, must give each topic a string that is not "
+            "empty. Got '' for topic 0",
+        ),
         ("topic,label\n0,a\n0,b\n", "line 3: expected each topic once. Got topic 0, which line 2"),
         ("topic,label\n0,a\n\n1,A\n", "line 4: expected a label of its own for each topic. Got"),
-        ('topic,label\n0,"a\nb"\n9,a\n', "'labels.csv', line 4: The"),
-        ("topic,label\n9,a\n", "a topic's number, from 0 to 2. Got 9"),
+        ('topic,label\n0,"a\nb"\n9,a\n', "'labels.csv', line 4: expected"),
+        ("topic,label\n9,a\n", "line 2: expected a topic's number from 0 to 2 in the column topic"),
         ('topic,label\n0,"a\n', "The file 'labels.csv', line 2: expected CSV."),
     ],
 )
@@ -98,6 +103,7 @@ def test_files_that_are_rejected(run, model, tmp_path, text, sentence):
     code, _, error = run("label", "m", "--from", "labels.csv")
     assert code == 2
     assert sentence in error
+    assert "option" not in error
     assert labels(model) is None
 
 

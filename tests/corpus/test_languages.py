@@ -242,6 +242,19 @@ def test_thai_vowels_in_two_characters_are_the_same_word():
     assert vocab == Corpus.from_texts([f"{one}อาหารอร่อย"], language="th").vocab
 
 
+def test_japanese_suffixes_stay_with_their_nouns():
+    text = "料理人と探査機、国際化の看護師長。子供達の経済的な開発用の高さを三人で。"
+    found = set(Corpus.from_texts([text], language="ja", stop_words=None).vocab)
+    assert found == {"料理人", "探査機", "国際化", "看護師長", "子供", "経済", "開発"}
+
+
+def test_thai_loan_words_are_not_torn():
+    texts = ["ค่าของแอตทริบิวต์ในอิลิเมนต์ราก", "ชื่อแอตทริบิวต์ต่างๆ ของโวลุม", "ค่าแอตทริบิวต์"]
+    vocab = Corpus.from_texts(texts, language="th", stop_words=None).vocab
+    assert {"แอตทริบิวต์", "อิลิเมนต์", "โวลุม", "ราก", "ชื่อ", "ค่า", "ของ"} <= set(vocab)
+    assert not {"แอ", "ตท", "ริ", "บิวต์", "อิ", "ลิ", "เมนต์"} & set(vocab)
+
+
 def test_only_thai_letters_are_cut_by_the_dictionary():
     """Digits, whose long runs PyThaiNLP is slow with, and other scripts stay as they are."""
     digits, thai_digits = "19" * 20, "๑๙" * 20
@@ -407,9 +420,12 @@ def test_the_command_line_says_what_it_does_not_recognise(run, tmp_path):
     (tmp_path / "t.txt").write_text("\n".join(mixed) + "\n", encoding="utf-8")
     code, _, said = run("info", "t.txt")
     assert code == 0
-    assert "language: not recognised, or several" in said
+    assert "language: Spanish (recognised; --language sets it)" in said
     assert "Note: The texts are in several languages: of 18 looked at, 9 in " in said
+    assert "and the stop words of German are left out, too" in said
     assert "Warning" not in said
+    (tmp_path / "g.txt").write_text("გუნდმა თასი მოიგო რადგან მეკარეს\n" * 5, encoding="utf-8")
+    assert "language: not recognised; words and stop" in run("info", "g.txt")[2]
     code, _, said = run("info", "t.txt", "--language", "klingon")
     assert code == 2
     assert "'--language' option must be" in said

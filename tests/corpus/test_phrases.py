@@ -38,6 +38,27 @@ def test_stop_words_numbers_and_punctuation_are_in_no_phrase():
     assert "bridge_london" not in corpus.vocab
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "options"),
+    [
+        ("hired a lawyer", "en", {}),
+        ("vitamin C deficiency", "en", {"stop_words": None}),
+        ("lawyers don't agree", "en", {}),
+        ("lawyers _a_ agree", "en", {"token_pattern": "terms"}),
+        ("дерево и камень", "ru", {}),
+        ("hired my lawyer", "en", {"token_pattern": r"(?u)\b(\w{3,})\b"}),
+        ("hired then lawyer", "en", {"token_pattern": r"(?u)\bthen\b|\b(\w\w+)\b"}),
+        ("面包的黄油", "zh", {}),
+        ("東京の大学", "ja", {}),
+    ],
+)
+def test_words_that_are_left_out_are_in_no_phrase(text, language, options):
+    made = [f"{text}. Tower bridge"] * 60
+    corpus = Corpus.from_texts(made, phrases=True, max_df=1.0, language=language, **options)
+    assert [word for word in corpus.vocab if "_" in word] == ["tower_bridge"]
+    assert corpus.n_words == 3
+
+
 @pytest.mark.parametrize("score", ["ratio", "npmi"])
 def test_pairs_in_random_order_are_no_phrases(score):
     random = np.random.default_rng(1)

@@ -4,12 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from polyaurn import Corpus
+from polyaurn import LDA, Corpus, load
 from polyaurn.base.errors import LanguageWarning
 from polyaurn.corpus.languages import LANGUAGES, Recognised, recognised
+from polyaurn.corpus.stop_words import stop_words_of
+from polyaurn.corpus.tokenization import tokenization_of
 
 FOLDER = Path(__file__).parent / "languages"
 WITHOUT_BLANKS = ("ja", "th", "zh")
+FUNCTION_WORDS = {
+    "ru": "или по чтобы для после который когда очень",
+    "de": "der die und mit dem nicht wird obwohl weil nach",
+}
 
 
 def texts_in(language):
@@ -18,15 +24,18 @@ def texts_in(language):
     return (text.replace(" ", "") if language in WITHOUT_BLANKS else text).splitlines()
 
 
-def test_several_languages_are_said_aloud_and_cut_as_english():
-    mixed = texts_in("de")[:9] + texts_in("fr")[:9]
+def test_several_languages_are_said_aloud_and_cut_as_the_first():
+    mixed = texts_in("de")[:10] + texts_in("fr")[:9]
     with pytest.warns(LanguageWarning, match="in several languages"):
         corpus = Corpus.from_texts(mixed)
-    assert corpus.tokenization.language is None
-    assert corpus.tokenization.stop_words == "english-extended"
+    assert corpus.tokenization.language == "de"
+    assert {"und", "mit", "dans", "avec"} <= set(corpus.tokenization.stop_words)
     mostly = texts_in("de") + texts_in("fr")[:2]
     with pytest.warns(LanguageWarning, match=r"of 26 looked at, 2 in French, the others in German"):
         assert Corpus.from_texts(mostly).tokenization.language == "de"
+    one = [*mostly[:-1], ""]
+    with pytest.warns(LanguageWarning, match=r"are taken as in German; topics"):
+        assert Corpus.from_texts(one).tokenization.stop_words == stop_words_of("de")
 
 
 def english(n):
@@ -54,7 +63,9 @@ def test_many_documents_in_another_script_are_said_aloud(language, n):
         match=rf"several languages: of {n + 24} looked at, 24 in .*others in English",
     ):
         corpus = Corpus.from_texts(english(n) + texts_in(language))
-    assert corpus.tokenization.language is None
+    assert corpus.tokenization.language == "en"
+    listed = corpus.tokenization.stop_words
+    assert (listed == "english-extended") == (language in WITHOUT_BLANKS)
     few = recognised([*english(200), *texts_in(language)])
     assert (few.language, len(few.others), few.looked_at) == ("en", 24, 224)
     assert "of 224 looked at, 24 in" in few.note()
@@ -67,6 +78,43 @@ def test_keywords_beside_another_script_are_said_aloud():
     )
     assert (found.language, found.others) == ("foreign", ("zh",) * 24)
     assert "the others in English" in found.note()
+
+
+@pytest.mark.parametrize(("language", "n", "foreign"), [("ru", 623, 177), ("de", 780, 20)])
+def test_topics_are_led_by_function_words_of_no_language(language, n, foreign):
+    lines = texts_in(language)
+    own = [" ".join(lines[(i + j * 7) % 24] for j in range(3)) for i in range(n)]
+    mixed = own + english(foreign)
+    with pytest.warns(LanguageWarning, match="and the stop words of English are left out, too"):
+        corpus = Corpus.from_texts(mixed)
+    assert corpus.tokenization.language == language
+    both = {"the", "that", "was", "which"} | set(FUNCTION_WORDS[language].split())
+    leading = {w for t in LDA(10, max_iter=20, verbose=False).fit(corpus).topics(8) for w in t}
+    assert not leading & both
+    assert tokenization_of(corpus.tokenization.to_json()) == corpus.tokenization
+    with pytest.warns(LanguageWarning):
+        alone = Corpus.from_texts(mixed, stop_words=language)
+    assert {"the", "which"} <= set(alone.vocab)
+
+
+def test_a_stop_word_of_few_documents_may_be_a_noun_of_the_others():
+    german = [
+        f"Das Kind ist mit der Mutter und dem Vater im Bad, und es ist Tag {i}." for i in "abc"
+    ]
+    with pytest.warns(LanguageWarning):
+        corpus = Corpus.from_texts(german * 20 + english(9))
+    assert {"kind", "bad"} <= set(corpus.vocab)
+    assert not {"kind", "bad"} & (set(Corpus.from_texts(german, language="en").vocab))
+    assert not {"the", "been"} & set(corpus.vocab)
+
+
+def test_a_mixed_corpus_is_cut_again_by_its_config(run, tmp_path):
+    (tmp_path / "t.txt").write_text("\n".join(texts_in("de") + texts_in("fr")[:3]) + "\n", "utf-8")
+    assert run("train", "t.txt", "-k", 2, "--sweeps", 5, "--out", "m", "-q")[0] == 0
+    assert run("train", "--config", "m/config.toml", "--out", "again", "-q")[0] == 0
+    model, again = load(tmp_path / "m"), load(tmp_path / "again")
+    assert again.tokenization == model.tokenization
+    assert {"und", "avec"} <= set(again.tokenization.stop_words)
 
 
 @pytest.mark.parametrize("language", WITHOUT_BLANKS)

@@ -118,6 +118,7 @@ def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = 
     from polyaurn.corpus.patterns import TERMS
     from polyaurn.corpus.pruning import AUTO
     from polyaurn.corpus.readers import TEXT_FORMATS, recognise
+    from polyaurn.corpus.stop_words import stop_words_of
     from polyaurn.corpus.tokenization import TOKEN_LISTS
 
     values = {name: v for name, v in context.params.items() if name not in NOT_KEPT}
@@ -126,8 +127,11 @@ def run_as_config(context: typer.Context, tokenization: "Tokenization | None" = 
     listed = tokenization is not None and tokenization.tokenizer_name == TOKEN_LISTS
     if not listed and (values["format"] or recognise(values["corpus"])) in TEXT_FORMATS:
         language = (tokenization and tokenization.language) or "none"
-        values["language"] = language
         stop = EXTENDED if language in ("none", "en") else AUTO
+        also = tokenization and tokenization.stop_words != stop_words_of(tokenization.language)
+        if values["language"] in (None, AUTO) and values["stop_words"] is None and also:
+            language = stop = AUTO  # stop words of other languages, too: recognised again
+        values["language"] = language
         plain = {"stop_words": stop, "ngrams": 1, "token_pattern": TERMS}
         plain |= {"min_df": AUTO, "max_df": AUTO, "flat_words": "keep"}
         values |= {name: v for name, v in plain.items() if values[name] is None}

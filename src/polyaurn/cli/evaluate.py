@@ -87,9 +87,9 @@ def infer(
             }
         )
     elif not quiet:
-        note(
-            f"Mixtures of {len(theta):,} documents over {theta.shape[1]:,} topics written to {out}"
-        )
+        D, K = theta.shape
+        of = "The mixture of 1 document" if D == 1 else f"Mixtures of {D:,} documents"
+        note(f"{of} over {K:,} topic{'s' * (K != 1)} written to {out}")
 
 
 @reads_corpus

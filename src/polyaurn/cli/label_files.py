@@ -37,20 +37,19 @@ def changes_to(
 
 def _in_file(model: "TopicModel", path: Path) -> Iterator[tuple[int, str]]:
     """Yield the labels of a CSV file with the columns topic and label, checked by line."""
-    from polyaurn.model.checks import check_topic
     from polyaurn.model.labels import check_label, same_label
 
     line_of_topic: dict[int, int] = {}
     line_of_label: dict[str, int] = {}
     for line, number, name in _rows(path):
         where = f"The file '{path}', line {line}"
-        if not is_digits(number.strip()):
-            raise InputError(f"{where}: expected a topic's number. Got {number!r:.60} instead.")
-        try:
-            topic = check_topic(model, int(number), "topic")
-            label = check_label(name, topic)
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from None
+        topic = int(number) if is_digits(number.strip()) else model.n_topics
+        if topic >= model.n_topics:
+            raise InputError(
+                f"{where}: expected a topic's number from 0 to {model.n_topics - 1:,} in the "
+                f"column topic. Got {number!r:.60} instead; 'polyaurn topics' lists the topics."
+            )
+        label = check_label(name, topic, f"column label of '{path}', line {line},")
         before = line_of_topic.setdefault(topic, line)
         if before != line:
             raise InputError(

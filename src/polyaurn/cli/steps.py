@@ -55,7 +55,7 @@ def note_language(corpus: "Corpus", path: Path, reading: dict[str, Any]) -> None
         return
     if rules.language is None:
         note(
-            "language: not recognised, or several; words and stop words are taken as in English "
+            "language: not recognised; words and stop words are taken as in English "
             "(--language sets it)"
         )
     else:

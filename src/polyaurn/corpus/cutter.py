@@ -1,5 +1,6 @@
 """How text is cut: what is done to it first, its tokens, and which of them are counted."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sized
@@ -7,10 +8,11 @@ from typing import Any
 
 from polyaurn.base.errors import InputError
 from polyaurn.base.events import tracked
+from polyaurn.corpus.apostrophes import with_whole_words
 from polyaurn.corpus.english import without_contractions
 from polyaurn.corpus.html import text_of
 from polyaurn.corpus.patterns import TERMS, expression
-from polyaurn.corpus.phrases import Joiner, segments
+from polyaurn.corpus.phrases import Joiner, stretches
 from polyaurn.corpus.segmenters import spaced
 from polyaurn.corpus.stems import Tally, stemmer_of
 from polyaurn.corpus.tokenization import Tokenization
@@ -28,7 +30,8 @@ def plain_texts(texts: Iterable[str], rules: Tokenization) -> Iterable[str]:
     for text in strings(texts):
         plain = in_form(text_of(text) if rules.html else text, rules.normalization)
         plain = plain.translate(_DOTTED) if turkish else plain
-        plain = without_contractions(plain) if fold else plain
+        if fold:
+            plain = with_whole_words(without_contractions(plain), rules.language)
         yield put_blanks(plain) if put_blanks else plain
 
 
@@ -38,7 +41,7 @@ def cutter(rules: Tokenization, words: WordFilter, tally: Tally) -> Callable[[st
     Where words are stemmed, it counts the forms of each stem in `tally`.
     """
     rules.check_usable()
-    tokenize, whole = tokenizer_of(rules), rules.tokenizer is not None
+    tokenize, stretched = tokenizer_of(rules), stretches_of(rules)
     join = Joiner(rules.phrases) if rules.phrases else None
     stem = stemmer_of(rules.language) if rules.stem else None
 
@@ -46,8 +49,7 @@ def cutter(rules: Tokenization, words: WordFilter, tally: Tally) -> Callable[[st
         if join is None:
             tokens = words(tokenize(text))
         else:
-            parts = [text] if whole else segments(text)
-            tokens = words(token for part in parts for token in join(tokenize(part)))
+            tokens = words(token for part in stretched(text) for token in join(part))
         if stem is None:
             return tokens
         stems = [stem(token) for token in tokens]
@@ -65,26 +67,37 @@ def tokenizer_of(rules: Tokenization) -> Callable[[str], list[str]]:
     if rules.tokenizer is not None:
         tokenizer = rules.tokenizer
         return lambda text: list(tokenizer(text))
-    # the Japanese segmenter decides which single letters are words
-    pattern = expression(rules.token_pattern, single=rules.language == "ja")
     try:
-        found: Callable[[str], list[str]] = CountVectorizer(token_pattern=pattern).build_tokenizer()
+        vectorizer = CountVectorizer(token_pattern=_pattern_of(rules))
+        found: Callable[[str], list[str]] = vectorizer.build_tokenizer()
     except ValueError as error:
         raise InputError(f"The texts could not be counted: {str(error).rstrip('.')}.") from None
-    return _without_underlines(found) if rules.token_pattern == TERMS else found
+    if rules.token_pattern != TERMS:
+        return found
+    return lambda text: list(filter(None, map(_without_underlines, found(text))))
 
 
-def _without_underlines(tokenize: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
-    """Return a tokenizer for which "_not_" is an emphasised word."""
+def stretches_of(rules: Tokenization) -> Callable[[str], list[list[str]]]:
+    """Return a function from a text to the tokens of its stretches, which no phrase crosses."""
+    if rules.tokenizer is not None:
+        tokenizer = rules.tokenizer
+        return lambda text: [list(tokenizer(text))]
+    find = re.compile(_pattern_of(rules))
+    whole = _without_underlines if rules.token_pattern == TERMS else str
+    return lambda text: stretches(text, find, whole)
 
-    def tokens(text: str) -> list[str]:
-        found = tokenize(text)
-        if "_" not in text:
-            return found
-        plain = (token.strip("_") for token in found)
-        return [token for token in plain if len(token) > 1]
 
-    return tokens
+def _pattern_of(rules: Tokenization) -> str:
+    """Return the expression of a word; the Japanese segmenter decides which letters are words."""
+    return expression(rules.token_pattern, single=rules.language == "ja")
+
+
+def _without_underlines(token: str) -> str:
+    """Return the word of "_not_", which is emphasised; nothing of "_a_"."""
+    if "_" not in token:
+        return token
+    plain = token.strip("_")
+    return plain if len(plain) > 1 else ""
 
 
 def filter_of(rules: Tokenization) -> WordFilter:
@@ -95,7 +108,10 @@ def filter_of(rules: Tokenization) -> WordFilter:
 
 def filter_stop_words(rules: Tokenization) -> frozenset[str]:
     """Return the stop words as they are found in texts; those that are cut, also in pieces."""
-    stop = frozenset(in_form(word, rules.normalization) for word in stop_set(rules.stop_words))
+    stop = frozenset(
+        with_whole_words(in_form(word, rules.normalization), rules.language)
+        for word in stop_set(rules.stop_words)
+    )
     if rules.language in (None, "en") or rules.tokenizer is not None:
         return stop
     tokenize = tokenizer_of(rules)

@@ -7,6 +7,8 @@ such as "bill", "fire" and "system", which topics are made of. `extended_stop_wo
 import re
 from functools import cache
 
+from polyaurn.corpus.patterns import LEFT_OUT
+
 EXTENDED = "english-extended"  # its name as a value of 'stop_words'
 TOPICAL = frozenset(
     ("bill", "computer", "cry", "detail", "fire", "interest", "mill", "system", "thick", "thin")
@@ -95,17 +97,18 @@ def extended_stop_words() -> frozenset[str]:
 
 
 def without_contractions(text: str) -> str:
-    """Return a text without "don't" and its like, and without the "'s" and "'ll" of words.
+    r"""Return a text without "don't" and its like, and without the "'s" and "'ll" of words.
 
     All words in "n't" are auxiliaries; of the others, the word before the apostrophe stays, which
-    is a stop word or a noun: "we'll", "company's". Elisions such as "l'homme" are no such words.
+    is a stop word or a noun: "we'll", "company's". A blank line takes the place of a whole word,
+    so that no phrase crosses it. Elisions such as "l'homme" are no such words.
 
     Examples
     --------
     >>> without_contractions("The company's owner doesn't think we'll pay")
-    'The company owner  think we pay'
+    'The company owner \n\n think we pay'
     """
-    return _CONTRACTION.sub("", text)
+    return _CONTRACTION.sub(lambda found: LEFT_OUT if found[0][0].isalnum() else "", text)
 
 
 def is_number(word: str) -> bool:

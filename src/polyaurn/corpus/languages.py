@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain, islice
 from typing import Any
@@ -26,6 +26,7 @@ _LEAST_KANA = 0.05  # of Chinese characters and kana together, in Japanese
 _KANA_WITHIN = 20  # characters of Japanese
 _MOST_FOREIGN = 0.2  # of the documents, in a corpus of one language
 _NOTED_FOREIGN = 0.01  # of the documents: fewer make no topic
+_LEAST_FOREIGN = 2  # documents whose stop words are left out
 _CLEAR_SHARE, _CLEAR_DIFFERENT = 0.2, 3  # frequent words in a document that is clearly foreign
 _CLEAR_LETTERS = 5  # of another script in such a document
 
@@ -53,6 +54,7 @@ _OWN_NAMES = {
     "ไทย": "th", "bahasa indonesia": "id", "tiếng việt": "vi",
 }  # fmt: skip
 _CODES = {name.lower(): code for code, name in LANGUAGES.items()} | _OWN_NAMES
+WITHOUT_BLANKS = ("zh", "ja", "th", "lo", "km", "my")
 _SCRIPTS = {  # one language each, as far as there are stop words or a segmenter
     "el": "\u0370-\u03ff\u1f00-\u1fff",
     "hy": "\u0530-\u058f",
@@ -111,13 +113,24 @@ class Recognised:
     """The language of texts, and the documents that are clearly in others.
 
     `language` is None where little speaks for any, and `FOREIGN` for several or one not known.
-    `others` has the language of each document in another than `mostly`, "" if it is not known.
+    `others` has the language of each document in another than `mostly`, "" if it is not known;
+    `by_document` has None for those in `mostly`.
     """
 
     language: str | None
     mostly: str | None = None
     others: tuple[str, ...] = ()
     looked_at: int = 0
+    by_document: tuple[str | None, ...] = field(default=(), compare=False, repr=False)
+
+    def beside(self) -> list[str]:
+        """Return the other languages of enough documents to make a topic of their stop words.
+
+        Words of those that are written without blanks would have to be cut in another way.
+        """
+        counted = Counter(code for code in self.others if code and code not in WITHOUT_BLANKS)
+        least = max(_LEAST_FOREIGN, _NOTED_FOREIGN * self.looked_at)
+        return sorted(code for code, n in counted.items() if n >= least)
 
     def note(self) -> str:
         """Return a note about languages, or ""."""
@@ -131,11 +144,13 @@ class Recognised:
             "The texts are in several languages" if several else "Some texts are in other languages"
         )
         which = f": of {self.looked_at:,} looked at, {n:,} in {where}, the others in {most}"
+        beside = " and ".join(map(name_of, self.beside()))
+        also = f", and the stop words of {beside} are left out, too" if beside else ""
         return (
             f"{head}{which if n else ', or in one that is not recognised'}. Words and stop words "
-            f"are taken as in {'English' if several else most}, so that topics may show function "
-            "words or whole clauses of other languages. Make a corpus of each language, or set one "
-            f"for all: language='{one}' (--language {one})."
+            f"are taken as in {most}{also}; topics may show words or whole clauses of other "
+            f"languages. Make a corpus of each language, or set one for all: language='{one}' "
+            f"(--language {one})."
         )
 
 
@@ -147,8 +162,8 @@ def recognise_language(texts: Iterable[str]) -> str | None:
 def recognised(texts: Iterable[str]) -> Recognised:
     """Return the language of texts, and the documents that are clearly in others.
 
-    A script that belongs to one language decides. Otherwise the language is that whose frequent
-    words are found most often, if most documents agree.
+    A script that belongs to one language decides. Otherwise the language is that of more than half
+    of the documents, or that whose frequent words are found most often.
     """
     beginnings = [text[:_CHARACTERS] for text in islice(texts, SAMPLE)]
     any_word = re.compile(expression(WORDS, single=True))
@@ -161,14 +176,19 @@ def recognised(texts: Iterable[str]) -> Recognised:
         return Recognised(None)
     if best is None and _LATIN.search("".join(beginnings)) is None:
         return Recognised(FOREIGN)
-    foreign = (_foreign(*of, best) for of in zip(beginnings, words, hits, strict=True))
-    others = tuple(code for code in foreign if code is not None)
+    documents = list(zip(beginnings, words, hits, strict=True))
+    foreign = tuple(_foreign(*document, best) for document in documents)
     looked_at = sum(map(bool, words))
+    [(most, n)] = Counter(filter(None, foreign)).most_common(1) or [("", 0)]
+    if by_script is None and 2 * n > looked_at:  # the others have more frequent words in each
+        best = most
+        foreign = tuple(_foreign(*document, best) for document in documents)
+    others = tuple(code for code in foreign if code is not None)
     clear = [found for found in hits if max(found.values(), default=0) > 1]
     unlike = sum(found[best] < max(found.values()) / 2 for found in clear) if best else 0
     several = unlike > _MOST_FOREIGN * len(clear) or len(others) > _MOST_FOREIGN * looked_at
     language = FOREIGN if several and by_script is None else best
-    return Recognised(language, best, others, looked_at)
+    return Recognised(language, best, others, looked_at, foreign)
 
 
 def _by_words(words: Sequence[list[str]], hits: Sequence[Counter[str]]) -> str | None:

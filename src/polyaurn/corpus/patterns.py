@@ -13,8 +13,10 @@ from typing import Any
 from polyaurn.base.errors import InputError
 
 WORDS = "words"  # a name, since the expression depends on Python's Unicode tables
-TERMS = "terms"  # the default for text: WORDS without torn contractions, and without numbers
+TERMS = "terms"  # the default for text: WORDS, not torn at apostrophes, and without numbers
 LETTERS = r"(?u)\b\w\w+\b"  # that of scikit-learn, and of version 0.1; it tears words at marks
+LEFT_OUT = "\n\n"  # in place of a word taken out of a text before it is cut: no phrase crosses it
+_HEBREW_MARKS = "\u05f3\u05f4"  # geresh and gershayim, punctuation to Unicode
 _LAST_MARK = 0x1FFFF  # there are only variation selectors beyond
 _VARIATION_SELECTORS = range(0xFE00, 0xFE10)
 _MOST_CHARACTERS = 300  # of a pattern in a file
@@ -37,16 +39,18 @@ def expression(token_pattern: str, *, single: bool = False) -> str:
     """Return the regular expression of a word; with `single`, one letter may be one."""
     if token_pattern not in (WORDS, TERMS):
         return token_pattern
-    return words_expression().removesuffix("+") + "*" if single else words_expression()
+    found = words_expression(_HEBREW_MARKS if token_pattern == TERMS else "")
+    return found.removesuffix("+") + "*" if single else found
 
 
 @cache
-def words_expression() -> str:
+def words_expression(joiners: str = "") -> str:
     r"""Return what `WORDS` stands for: a letter, digit or underscore, and more of them or marks.
 
     Without combining marks this finds the same words as scikit-learn's ``\b\w\w+\b``. Vowel signs
     of Indic scripts and of Thai, points of Arabic and Hebrew and accents without a composed letter
-    are such marks. A joiner (U+200C, U+200D) between two letters belongs to the word.
+    are such marks. A joiner (U+200C, U+200D, and `joiners`) between two letters belongs to the
+    word.
     """
     ranges: list[list[int]] = []
     for code in range(0x300, _LAST_MARK):
@@ -56,7 +60,7 @@ def words_expression() -> str:
             else:
                 ranges.append([code, code])
     marks = "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
-    return rf"\w(?:[\w{marks}]|[\u200c\u200d](?=\w))+"
+    return rf"\w(?:[\w{marks}]|[\u200c\u200d{joiners}](?=\w))+"
 
 
 def has_marks(word: str) -> bool:

@@ -19,12 +19,29 @@ LEAST_RATIO = 40.0  # log-likelihood ratio; independent words exceed 10.8 in a t
 LEAST_NPMI = 0.3
 _MOST_PHRASES = 50_000
 _MOST_PAIRS = 4_000_000  # kept in memory; beyond, the rarest are forgotten
-_BREAK = re.compile(r"[^\w\s'\u2019\u00ad\u200c\u200d-]+|\n\s*\n")
+_BREAK = re.compile(r"[^\w\s'\u2019\u05f3\u05f4\u00ad\u200c\u200d-]+|\n\s*\n")
+_LETTER = re.compile(r"\w")
 
 
-def segments(text: str) -> list[str]:
-    """Return the stretches of a text between punctuation marks, which no phrase crosses."""
-    return _BREAK.split(text)
+def stretches(text: str, find: re.Pattern[str], whole: Callable[[str], str]) -> list[list[str]]:
+    """Return the tokens of the stretches of a text, which no phrase crosses.
+
+    They end at punctuation marks, and at words that are no tokens: those that the pattern does not
+    find, such as "a", and those of which `whole` leaves nothing.
+    """
+    group = min(find.groups, 1)
+    found: list[list[str]] = []
+    for part in _BREAK.split(text):
+        found.append([])
+        end = 0
+        for match in find.finditer(part):
+            token = whole(match[group] or "")
+            if not token or _LETTER.search(part, end, match.start()):
+                found.append([])
+            if token:
+                found[-1].append(token)
+            end = match.end()
+    return found
 
 
 class Joiner:
@@ -61,8 +78,7 @@ def find_phrases(
     Parameters
     ----------
     documents : callable
-        Returns, for each document, the tokens of its stretches between punctuation marks; called
-        twice.
+        Returns, for each document, the tokens of its `stretches`; called twice.
     stop : frozenset of str
         Words that are in no phrase.
     score : {"ratio", "npmi"}

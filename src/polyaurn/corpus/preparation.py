@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.cutter import filter_stop_words, plain_texts, tokenizer_of
-from polyaurn.corpus.phrases import find_phrases, segments, words_in_no_phrase
+from polyaurn.corpus.cutter import filter_stop_words, plain_texts, stretches_of
+from polyaurn.corpus.phrases import find_phrases, words_in_no_phrase
 from polyaurn.corpus.tokenization import Tokenization
 
 
@@ -61,13 +61,12 @@ def with_phrases(
 
 
 def _stretches(texts: Iterable[str], tokenization: Tokenization) -> Iterator[list[list[str]]]:
-    """Yield the tokens of each document's stretches between punctuation marks."""
+    """Yield the tokens of each document's stretches."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     preprocess = CountVectorizer(
         lowercase=tokenization.lowercase, strip_accents=tokenization.strip_accents
     ).build_preprocessor()
-    tokenize, whole = tokenizer_of(tokenization), tokenization.tokenizer is not None
+    stretched = stretches_of(tokenization)
     for text in plain_texts(texts, tokenization):
-        plain = preprocess(text)
-        yield [tokenize(part) for part in ([plain] if whole else segments(plain))]
+        yield stretched(preprocess(text))

@@ -5,15 +5,20 @@ import warnings
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.util import find_spec
+from itertools import groupby
 from typing import Any
 
 from polyaurn.base.errors import InputError
 from polyaurn.corpus.languages import name_of
-from polyaurn.corpus.stop_words import in_usual_form, nothing_written
+from polyaurn.corpus.patterns import LEFT_OUT
+from polyaurn.corpus.stop_words import in_usual_form, nothing_written, stop_words_of
 
 PACKAGES = {"zh": "jieba", "ja": "janome", "th": "pythainlp", "lo": "", "km": "", "my": ""}
 _THAI = re.compile("[\u0e00-\u0e4f\u0e5a-\u0e7f]+")  # without digits, long runs of which take time
+_CONSONANT, _TONE = re.compile("[\u0e01-\u0e2e]"), re.compile("[\u0e48-\u0e4b]")
+_REPEATED = "\u0e46"  # a mark that a word is said twice
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_OF_GRAMMAR = {"達", "等", "側", "用", "別", "宛", "毎", "風"}  # suffixes: plural, "for", "each"
 _WITHOUT_MEANING = {"非自立", "代名詞", "数", "接尾", "特殊", "接続詞的", "引用文字列"}
 
 
@@ -62,10 +67,32 @@ def _japanese() -> Callable[[str], Iterable[str]]:
     from janome.tokenizer import Tokenizer
 
     tokenize = Tokenizer().tokenize
-    return lambda text: [_dictionary_form(t) for t in tokenize(text) if _has_meaning(t)]
+
+    def words(text: str) -> list[str]:
+        found: list[str] = []
+        after_noun = False
+        for token in tokenize(text):
+            if after_noun and _makes_a_noun(token):
+                found[-1] += token.surface
+                continue
+            found.append(_counted(token))
+            after_noun = _has_meaning(token) and token.part_of_speech.startswith("名詞")
+        return found
+
+    return words
 
 
-def _dictionary_form(token: Any) -> str:
+def _makes_a_noun(token: Any) -> bool:
+    """Return whether a Japanese suffix is part of the noun before it, as in "探査機"."""
+    kind = token.part_of_speech.split(",")[1:3]
+    makes = kind in (["接尾", "一般"], ["接尾", "サ変接続"]) and _HAN.match(token.surface)
+    return bool(makes) and token.surface not in _OF_GRAMMAR
+
+
+def _counted(token: Any) -> str:
+    """Return the dictionary form of a Japanese content word, blanks, or `LEFT_OUT`."""
+    if not _has_meaning(token):
+        return " " if token.surface.isspace() else LEFT_OUT
     form = token.surface if token.base_form == "*" else token.base_form
     return str(form)
 
@@ -81,12 +108,27 @@ def _has_meaning(token: Any) -> bool:
 def _thai() -> Callable[[str], Iterable[str]]:
     """Return PyThaiNLP's dictionary-based segmenter, whose dictionary comes with it.
 
-    It is given stretches of Thai letters; what is between them stays as it is.
+    It is given stretches of Thai letters; what is between them stays as it is. Pieces of a word
+    that is not in the dictionary are joined, with words of one consonant among them, which are
+    rarely words there: a loan word is one word again.
     """
     with nothing_written():
+        from pythainlp.corpus import thai_words
         from pythainlp.tokenize import word_tokenize
+    known, function = thai_words(), frozenset(stop_words_of("th"))
+
+    def torn(token: str) -> bool:
+        return token not in known and token != _REPEATED
+
+    def piece(token: str) -> bool:
+        short = len(_CONSONANT.findall(token)) == 1 and not _TONE.search(token)
+        return torn(token) or (short and token not in function)
 
     def words(stretch: re.Match[str]) -> str:
-        return f" {' '.join(word_tokenize(stretch[0], engine='newmm'))} "
+        found: list[str] = []
+        for pieces, run in groupby(word_tokenize(stretch[0], engine="newmm"), key=piece):
+            tokens = list(run)
+            found += ["".join(tokens)] if pieces and any(map(torn, tokens)) else tokens
+        return f" {' '.join(found)} "
 
     return lambda text: [_THAI.sub(words, in_usual_form(text))]

@@ -20,11 +20,13 @@ from polyaurn.corpus.languages import (
     peek,
     recognised,
 )
+from polyaurn.corpus.other_languages import other_stop_words
 from polyaurn.corpus.patterns import LETTERS, TERMS, WORDS, check_pattern, has_marks, is_bounded
 from polyaurn.corpus.phrases import Phrases, check_phrases
 from polyaurn.corpus.segmenters import check_segmenter
 from polyaurn.corpus.stems import SNOWBALL, check_stem
 from polyaurn.corpus.stop_words import ENGLISH, stop_words_of
+from polyaurn.corpus.word_filter import stop_set
 
 Tokenizer = Callable[[str], Iterable[str]]
 TOKEN_LISTS = "lists of tokens"  # in place of a tokenizer's name
@@ -118,8 +120,13 @@ class Tokenization:
         found = recognised(sample)
         if found.note():
             warnings.warn(found.note(), LanguageWarning, stacklevel=4)
-        language = None if found.language == FOREIGN else found.language
-        return replace(self, language=language), documents
+        language = found.mostly if found.language == FOREIGN else found.language
+        rules = replace(self, language=language)
+        others = other_stop_words(found, sample) if self.stop_words == AUTO else None
+        if others:
+            own = stop_set(rules.stop_words)
+            rules = replace(rules, stop_words=tuple(sorted(own | others)))
+        return rules, documents
 
     def with_forms(self, vocabulary: Sequence[str]) -> "Tokenization":
         """Return the same rules with a vocabulary whose words are shown for their stems."""

@@ -97,22 +97,25 @@ def with_labels(
     return replace(model, parameters=facts)
 
 
-def check_label(label: Any, topic: int) -> str:
-    """Return a label with single blanks; raise if it is empty, too long or cannot be shown."""
+def check_label(label: Any, topic: int, name: str = "'labels' parameter") -> str:
+    """Return a label with single blanks; raise if it is empty, too long or cannot be shown.
+
+    `name` is what the user calls the labels, for error messages.
+    """
     text = " ".join(label.split()) if isinstance(label, str) else ""
     if not text:
         raise InputError(
-            f"The 'labels' parameter must give each topic a string that is not empty. Got "
-            f"{label!r} for topic {topic}."
+            f"The {name} must give each topic a string that is not empty. Got {label!r} for "
+            f"topic {topic}."
         )
     if text != printable(text):
         raise InputError(
-            "The 'labels' parameter must have labels without control characters. Got "
+            f"The {name} must have labels without control characters. Got "
             f"'{printable(text):.60}' for topic {topic}; write it in letters."
         )
     if len(text) > LONGEST:
         raise InputError(
-            f"The 'labels' parameter must have labels of at most {LONGEST} characters. Got "
+            f"The {name} must have labels of at most {LONGEST} characters. Got "
             f"{len(text):,} for topic {topic}; shorten it."
         )
     return text

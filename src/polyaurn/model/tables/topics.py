@@ -9,7 +9,8 @@ import numpy as np
 
 from polyaurn.base.checks import check_whole
 from polyaurn.base.errors import InputError
-from polyaurn.corpus.patterns import words_expression
+from polyaurn.corpus.apostrophes import with_whole_words
+from polyaurn.corpus.patterns import TERMS, expression
 from polyaurn.model.checks import check_corpus
 from polyaurn.model.coherence import mimno_coherence
 from polyaurn.model.data import ModelData
@@ -74,7 +75,9 @@ def _words_of(model: ModelData, query: Any) -> list[int]:
     """Return the numbers of a query's words; warn of unknown ones."""
     number = {word: v for v, word in enumerate(model.vocab)}
     if isinstance(query, str):
-        known, unknown = _cut(query, number)
+        rules = model.tokenization
+        whole = query if rules is None else with_whole_words(query, rules.language)
+        known, unknown = _cut(whole, number)
     elif isinstance(query, Sequence) and all(isinstance(word, str) for word in query):
         known = [word for word in query if word in number]
         unknown = [word for word in query if word not in number]
@@ -101,7 +104,7 @@ def _occurs(model: ModelData, v: int) -> bool:
 
 def _cut(query: str, number: dict[str, int]) -> tuple[list[str], list[str]]:
     """Cut a query into the longest runs of words that the model knows, and words it does not."""
-    tokens = re.findall(words_expression(), query)
+    tokens = re.findall(expression(TERMS), query)
     longest = max(word.count(" ") for word in number) + 1
     known, unknown, at = [], [], 0
     while at < len(tokens):
