@@ -337,6 +337,16 @@ def test_sentences(corpus, more, sentence):
         fit(corpus, **{"cluster": "local", "n_workers": 2} | more)
 
 
+def test_a_tiny_corpus_has_fewer_workers_by_default(monkeypatch, started):
+    tiny = datasets.generate(n_documents=20, n_words=30, n_topics=3)
+    monkeypatch.setattr(local, "count_cores", lambda: 3)
+    assert len(cut_shards(tiny.doc_ptr)) == 1
+    assert fit(tiny, n_components=3, max_iter=1, cluster="local").n_iter_ == 1
+    assert len(started) == 1
+    with pytest.raises(InputError, match=r"must be at most 1, .* Got 2 instead"):
+        fit(tiny, n_components=3, cluster="local", n_workers=2)
+
+
 def test_a_damaged_part_of_a_checkpoint(corpus, single, tmp_path):
     folder = {"checkpoint": tmp_path / "run", "checkpoint_every": 2, "cluster": "local"}
     fit(corpus, **folder, n_workers=2, callbacks=stop_at(8))

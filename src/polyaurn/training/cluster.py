@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from polyaurn.backends.cpu.counts import no_counts
 from polyaurn.backends.registry import BACKENDS
 from polyaurn.backends.sharded.group import Engine, Record, Task
-from polyaurn.backends.sharded.registry import LOCAL, load_engine
+from polyaurn.backends.sharded.registry import LOCAL, MPI, load_engine
 from polyaurn.backends.sharded.shards import MOST_SHARDS, check_shards, cut_shards
 from polyaurn.base.arrays import F64, file_of_array
 from polyaurn.base.errors import CheckpointWarning, ClusterWarning, InputError, WorkerLostError
@@ -96,8 +96,11 @@ def train_on_cluster(
     if engine.serve():
         raise SystemExit(0)
     check_run(run)
+    shards = cut_shards(run.corpus.doc_ptr, MOST_SHARDS)
     size = engine.check(settings.n_workers)
-    check_shards(cut_shards(run.corpus.doc_ptr, MOST_SHARDS), size)
+    if settings.n_workers is None and engine.name != MPI:  # whose ranks are there already
+        size = min(size, len(shards))
+    check_shards(shards, size)
     with _folder(run, engine, any_seed=any_seed) as (folder, begun):
         if begun is not None:
             run = run.with_seed(begun["random_state"])
@@ -107,6 +110,11 @@ def train_on_cluster(
             line.note(f"{run.in_brief[:-1]}, {size:,} workers ({engine.name}).")
             if run.note:
                 line.note(run.note)
+            if engine.name == MPI and size == 1:
+                _warn(
+                    "There is one MPI rank only, which has all the work; start the same command "
+                    "with 'mpiexec -n 4', or with srun, for several."
+                )
             listener = _Listener(run, line, stopping)
             try:
                 result = engine.run(
@@ -168,11 +176,9 @@ class _Listener:
         elif "compiling" in record:
             self._line.compiling()
         elif "lost" in record:
-            warnings.warn(
+            _warn(
                 "A worker of the cluster was lost; all begin again from the last checkpoint "
-                f"({record['lost']} of {RESTARTS} times).",
-                ClusterWarning,
-                stacklevel=2,
+                f"({record['lost']} of {RESTARTS} times)."
             )
         for name in ("note", "warning"):
             if record.get(name):
@@ -189,12 +195,14 @@ class _Listener:
             self._seconds += account["busy"] + account["exchange"]
             self._exchange += account["exchange"]
         if self._sweeps == WATCHED and self._exchange > COSTLY * self._seconds:
-            warnings.warn(
+            _warn(
                 f"Workers spend {self._exchange / self._seconds:.0%} of their time exchanging "
-                "counts and Phi; fewer workers, or more documents for each, would be faster.",
-                ClusterWarning,
-                stacklevel=2,
+                "counts and Phi; fewer workers, or more documents for each, would be faster."
             )
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, ClusterWarning, stacklevel=3)
 
 
 def _task(run: Run, engine: Engine, size: int, folder: Path, inside: Path) -> Task:
