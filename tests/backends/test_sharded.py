@@ -146,6 +146,27 @@ def test_a_worker_number_in_an_address_is_seen(corpus, monkeypatch):
     assert (together(corpus, "polya-urn", PLAIN, priors, 2)[0] != expected[0]).mean() > 0.01
 
 
+def test_what_learning_exchanges_does_not_grow_with_workers(corpus):
+    """A worker receives its part of all histograms, and their sum once."""
+    z = np.random.default_rng(0).integers(0, K, corpus.n_tokens).astype(np.uint16)
+    expected = load_steps("polya-urn")(corpus, K, Workers(1)).document_histogram(z)
+
+    def work(group):
+        steps = parted(corpus, group, "polya-urn", 12)
+        part, before = steps.corpus, group.moved
+        own = z[part.first_token : part.first_token + len(part.word)]
+        found = steps.document_histogram(own)
+        return found, group.moved - before, sum(map(np.size, steps.inner.document_histogram(own)))
+
+    total, W = sum(map(np.size, expected)), 8
+    said = run_threads(W, work)
+    for found, *_ in said:
+        assert [a.tolist() for a in found] == [a.tolist() for a in expected]
+    moved, parts = (sum(column) for column in list(zip(*said, strict=True))[1:])
+    assert moved <= 8 * (parts + (W - 1) * total)
+    assert moved < 0.5 * 8 * (W - 1) * parts  # as if each were sent to all
+
+
 class Lossy(ThreadGroup):
     """A planted fault: once in a while a piece is lost, and zeros come in its place."""
 
