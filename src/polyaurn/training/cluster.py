@@ -24,7 +24,7 @@ from polyaurn.base.arrays import F64, file_of_array
 from polyaurn.base.errors import CheckpointWarning, ClusterWarning, InputError, WorkerLostError
 from polyaurn.base.threads import count_cores, count_threads
 from polyaurn.chain.samplers import SAMPLERS, check_proposals, samplers_with
-from polyaurn.chain.schedule import COLLAPSED
+from polyaurn.chain.schedule import COLLAPSED, FULL
 from polyaurn.chain.state import WHOLE, Counts, Halt, Info, Priors, State
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.urn_file import map_documents, write_urn
@@ -42,7 +42,7 @@ from polyaurn.training.signals import asks_to_stop
 
 RESTARTS = 3  # times that workers are started again, when one is lost
 COSTLY = 1 / 3  # share of the time spent exchanging from which there is a warning
-WATCHED = 10  # sweeps after which that is known
+WATCHED = 10  # full sweeps after which that is known
 ADDRESS_OF_32_BITS = 2**32  # tokens from which proposals would share random numbers
 
 
@@ -190,6 +190,8 @@ class _Listener:
         self._line.sweep(info, beside)
         called = [call(None, info) for call in self._run.settings.callbacks]
         self._stop |= any(map(asks_to_stop, called))
+        if info.phase != FULL:  # sweeps over a share of the documents, or from a hot start
+            return
         self._sweeps += 1
         if self._sweeps <= WATCHED:
             self._seconds += account["busy"] + account["exchange"]
