@@ -1,16 +1,19 @@
-"""What is said of a training with workers: its progress, what it exchanges, and too much of it."""
+"""What a training with workers says: its progress, what it exchanges, and what nodes lack."""
 
 import json
 import warnings
+from pathlib import Path
 
 import pytest
 
 import polyaurn
-from polyaurn import LDA, datasets
+from polyaurn import LDA, InputError, datasets
 from polyaurn.chain.state import OF_CLUSTER, Info
 from polyaurn.corpus.urn_file import write_urn
 from polyaurn.training.cluster import _Listener
+from polyaurn.training.cluster_program import check_storage
 from polyaurn.training.run import make_run
+from support.thread_group import run_threads
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +78,20 @@ def test_what_was_exchanged_is_in_the_trace(corpus, run, tmp_path):
         assert all(record["busy_seconds"] > 0 < record["exchange_seconds"] for record in found)
     assert run(*command, "--out", "alone")[0] == 0
     assert not set(OF_CLUSTER) & set(polyaurn.load(tmp_path / "alone").trace[0])
+
+
+def test_a_node_that_does_not_see_the_files_of_the_run(tmp_path):
+    seen = {name: str(tmp_path / name) for name in ("corpus", "priors", "folder")}
+    for path in seen.values():
+        Path(path).touch()
+
+    def work(group, lacking):
+        task = seen | {lacking: f"/nowhere/{lacking}"} if group.rank == 2 else seen
+        with pytest.raises(InputError, match=r"share\. Worker 2 does not see it; give") as found:
+            check_storage(group, task)  # raised by all: none waits for the others
+        return str(found.value)
+
+    for name in seen:
+        said = run_threads(3, lambda group, name=name: work(group, name))
+        assert said[2].startswith(f"The file '/nowhere/{name}' must be on storage that all workers")
+    run_threads(3, lambda group: check_storage(group, seen))
