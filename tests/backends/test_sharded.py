@@ -5,7 +5,7 @@ import pytest
 
 from polyaurn import Corpus, datasets
 from polyaurn.backends.registry import load_steps
-from polyaurn.backends.sharded.shards import check_shards, cut_shards, piece_of
+from polyaurn.backends.sharded.shards import check_documents, check_shards, cut_shards, piece_of
 from polyaurn.backends.sharded.steps import ShardedSteps
 from polyaurn.base.errors import InputError
 from polyaurn.base.threads import Workers
@@ -131,6 +131,21 @@ def test_shards_are_a_property_of_the_corpus(corpus):
     assert [shards.of_worker(r, 3) for r in range(3)] == [(0, 2), (2, 4), (4, 7)]
     with pytest.raises(InputError, match=r"at most 7, .* Got 8"):
         check_shards(shards, 8)
+
+
+def test_numbers_that_32_bits_do_not_hold_are_rejected(corpus, monkeypatch):
+    frequent = np.bincount(corpus.word)
+    words = "polyaurn.backends.sharded.shards.MOST_OF_A_WORD"
+    priors = priors_of(corpus)
+    monkeypatch.setattr(words, frequent.max() + 1)
+    together(corpus, "polya-urn", PLAIN, priors, 2, sweeps=1)
+    monkeypatch.setattr(words, frequent.max())
+    got = rf"Got {frequent.max():,} of word number {frequent.argmax()} .* lower 'max_df'"
+    with pytest.raises(InputError, match=got):
+        together(corpus, "polya-urn", PLAIN, priors, 2, sweeps=1)
+    check_documents(2**32 - 1)
+    with pytest.raises(InputError, match="fewer than 4,294,967,296 documents"):
+        check_documents(2**32)
 
 
 def test_a_worker_number_in_an_address_is_seen(corpus, monkeypatch):

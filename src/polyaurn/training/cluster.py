@@ -19,7 +19,12 @@ from polyaurn.backends.cpu.counts import no_counts
 from polyaurn.backends.registry import BACKENDS
 from polyaurn.backends.sharded.group import Engine, Record, Task
 from polyaurn.backends.sharded.registry import LOCAL, MPI, load_engine
-from polyaurn.backends.sharded.shards import MOST_SHARDS, check_shards, cut_shards
+from polyaurn.backends.sharded.shards import (
+    MOST_SHARDS,
+    check_documents,
+    check_shards,
+    cut_shards,
+)
 from polyaurn.base.arrays import F64, file_of_array
 from polyaurn.base.errors import CheckpointWarning, ClusterWarning, InputError, WorkerLostError
 from polyaurn.base.threads import count_cores, count_threads
@@ -129,6 +134,7 @@ def train_on_cluster(
 def check_run(run: Run) -> None:
     """Reject what cannot be done on shards."""
     settings, corpus = run.settings, run.corpus
+    check_documents(corpus.n_documents)
     sampler = settings.sampler
     if not SAMPLERS[sampler].draws_phi:
         raise InputError(

@@ -15,7 +15,7 @@ from polyaurn.backends.cpu import log_posterior as scores
 from polyaurn.backends.cpu.layout import WORD_RANGES, clear_other_blocks, range_words
 from polyaurn.backends.cpu.steps import CPUSteps
 from polyaurn.backends.sharded.group import Array, Group
-from polyaurn.backends.sharded.shards import Piece, layout_of_piece
+from polyaurn.backends.sharded.shards import Piece, check_words, layout_of_piece
 from polyaurn.backends.sharded.words import OwnWords, owners_of_words, ranges_inside
 from polyaurn.base.arrays import I64, U16
 from polyaurn.base.threads import Workers
@@ -52,6 +52,7 @@ class ShardedSteps(LDASteps):
             layout=part,
         )  # fmt: skip
         word_tokens = group.total(part.word_tokens)
+        check_words(word_tokens)
         fixed = range_words(word_tokens, n_topics, WORD_RANGES)
         bounds = owners_of_words(fixed, group.size)
         lo, hi = bounds[group.rank : group.rank + 2].tolist()
