@@ -7,6 +7,7 @@ into the page.
 
     python benchmarks/cluster_traffic.py --measure --corpus imdb --topics 1000 10000
     python benchmarks/cluster_traffic.py --times 20newsgroups
+    python benchmarks/cluster_traffic.py --histograms 20newsgroups --sweeps 20 --warm-start random
     python benchmarks/cluster_traffic.py --write
 """
 
@@ -30,6 +31,7 @@ WORKERS = (4, 16, 64, 256, 1024)
 GIGABITS = (10, 25, 100)
 WORDS = 1_000_000
 BETA = 0.01
+HISTOGRAM = (3 * 8, 2 * 8)  # bytes for each cell of a histogram, and for each length of documents
 PER_WORD = (2, 4)  # bytes beside the cells of a word: of counts, of Phi
 OWNERS = 64  # words have at most so many owners, since sums over words have fixed ranges
 IMDB = 9_380_852  # tokens of the corpus that was measured on 16 cores
@@ -65,6 +67,15 @@ def phi_cells(c: np.ndarray[Any, Any], K: int, rule: Rule) -> float:
     return float(np.minimum(rule.r * counted + BETA * K, K).sum())
 
 
+def draws_of_phi(tokens: float, words: int) -> int:
+    """Return how often a sweep draws Phi by default."""
+    from polyaurn.chain.schedule import make_schedule
+
+    return make_schedule(
+        "random", "auto", n_tokens=int(tokens), n_words=words, n_topics=TOPICS[0], max_iter=None
+    ).refreshes
+
+
 def fit(bins: list[dict[str, float]], K: int, zipf: float) -> Rule:
     """Fit the rule to the mean topics of words by how often they occur; full columns are left out.
 
@@ -81,8 +92,12 @@ def fit(bins: list[dict[str, float]], K: int, zipf: float) -> Rule:
 
 
 def child(arguments: dict[str, Any]) -> None:
-    """Run a chain; print columns by occurrences of the word, and the time of sweeps."""
+    """Run a chain; print columns by occurrences of the word, and the time of sweeps.
+
+    Or print only the size of the histogram of documents that priors are learned from.
+    """
     from polyaurn import sweeps
+    from polyaurn.backends.reference import document_histogram
 
     corpus = open_corpus(arguments["corpus"])
     K, sweeps_done, timed = arguments["topics"], arguments["sweeps"], arguments["timed"]
@@ -96,6 +111,10 @@ def child(arguments: dict[str, Any]) -> None:
     for state, info in chain:  # noqa: B007
         times.append((info.phi_seconds, info.z_seconds, process_time() - before))
         before = process_time()
+    if arguments.get("histogram"):
+        found = document_histogram(corpus.doc_ptr, state.z, K)
+        print(json.dumps({"topics": K, "cells": len(found.topic), "lengths": len(found.length)}))
+        return
     counts, phi = state.counts, info.phi
     occurs = np.bincount(corpus.word, minlength=corpus.n_words)
     in_counts, in_phi = counts.last - counts.first, phi.last - phi.first
@@ -210,8 +229,12 @@ def total_sent(
 
 
 class Cluster(NamedTuple):
-    """A sweep of W workers: cells of Phi, bytes the busiest receives, seconds of arithmetic."""
+    """A sweep of W workers: draws of Phi and its cells, bytes that the busiest receives, seconds.
 
+    Seconds are of arithmetic.
+    """
+
+    draws: int
     phi_cells: float
     received: float
     seconds: dict[str, float]
@@ -221,15 +244,29 @@ def simulate(N: float, K: int, W: int, rule: Rule, measured: dict[str, Any]) -> 
     """Return what a sweep of W workers takes, by the formula of the page."""
     whole = occurrences(N, WORDS, rule.zipf)
     phi = phi_cells(whole, K, rule)
-    local = count_cells(whole / W, K, rule)
+    draws = draws_of_phi(N, WORDS)
+    local = count_cells(whole / W / draws, K, rule)
     b_n, b_phi = measured["bytes"]["count_cell"], measured["bytes"]["phi_cell"]
     owners = min(W, OWNERS)
     counts = (W - 1) / owners * (b_n * local + PER_WORD[0] * WORDS)
     gathered = (1 - 1 / owners) * (b_phi * phi + PER_WORD[1] * WORDS)
     rates = measured["tokens_per_second"]
     return Cluster(
-        phi, counts + gathered, {who: N / W / rate[str(K)] for who, rate in rates.items()}
-    )
+        draws, phi, draws * (counts + gathered) + learning(K, W, measured),
+        {who: N / W / rate[str(K)] for who, rate in rates.items()},
+    )  # fmt: skip
+
+
+def learning(K: int, W: int, measured: dict[str, Any]) -> float:
+    """Return the bytes that a worker receives in a sweep to learn priors, which few sweeps do.
+
+    It is as if each worker had all cells, which is more than it has.
+    """
+    from polyaurn.training.settings import LEARN_EVERY
+
+    n = measured["histograms"]["sizes"][str(K)]
+    once = HISTOGRAM[0] * n["cells"] + HISTOGRAM[1] * n["lengths"]
+    return 2 * (1 - 1 / W) * once / LEARN_EVERY
 
 
 def rates(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
@@ -265,9 +302,9 @@ def compare(rule: Rule, row: dict[str, Any]) -> list[dict[str, float]]:
 def table(measured: dict[str, Any]) -> str:
     """Return the table of the page, in Markdown."""
     lines = [
-        "| tokens | topics | workers | cells of Phi | received | 16 cores | H200 | "
+        "| tokens | topics | workers | draws of Phi | cells of Phi | received | 16 cores | H200 | "
         + " | ".join(f"{g} Gbit/s" for g in GIGABITS) + " |",
-        "|---|---|---|---|---|---|---|" + "---|" * len(GIGABITS),
+        "|---|---|---|---|---|---|---|---|" + "---|" * len(GIGABITS),
     ]  # fmt: skip
     for N in TOKENS:
         for K in TOPICS:
@@ -275,9 +312,9 @@ def table(measured: dict[str, Any]) -> str:
             for W in WORKERS:
                 run = simulate(N, K, W, rule, measured)
                 cells = [
-                    f"10^{np.log10(N):.0f}", f"{K:,}", f"{W:,}", quantity(run.phi_cells),
-                    f"{quantity(run.received)}B", seconds(run.seconds["16 cores"]),
-                    seconds(run.seconds["H200"]),
+                    f"10^{np.log10(N):.0f}", f"{K:,}", f"{W:,}", f"{run.draws}",
+                    quantity(run.phi_cells), f"{quantity(run.received)}B",
+                    *(seconds(run.seconds[who]) for who in ("16 cores", "H200")),
                     *(seconds(run.received * 8 / (g * 1e9)) for g in GIGABITS),
                 ]  # fmt: skip
                 lines.append(f"| {' | '.join(cells)} |")
@@ -302,6 +339,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--times", help="measure times again, on this corpus")
+    parser.add_argument("--histograms", help="measure histograms of documents, on this corpus")
     parser.add_argument("--write", action="store_true", help="put the table into the page")
     parser.add_argument("--corpus", default="imdb")
     parser.add_argument("--topics", type=int, nargs="+", default=list(TOPICS))
@@ -313,11 +351,22 @@ def main() -> None:
     names = ("sweeps", "timed", "threads", "warm_start")
     setting = {name: getattr(options, name) for name in names}
 
-    def chains(corpus: str) -> list[dict[str, Any]]:
+    def chains(corpus: str, **more: Any) -> list[dict[str, Any]]:
         return [
-            in_own_process(__file__, setting | {"corpus": corpus, "topics": K})
+            in_own_process(__file__, setting | {"corpus": corpus, "topics": K} | more)
             for K in options.topics
         ]
+
+    if options.histograms:
+        measured = json.loads((RESULTS / f"{NAME}.json").read_text())
+        found = chains(options.histograms, histogram=True)
+        measured["histograms"] = setting | {
+            "corpus": options.histograms, "sizes": {str(row["topics"]): row for row in found},
+        }  # fmt: skip
+        print(measured["histograms"])
+        if not options.no_save:
+            write_result(NAME, measured)
+        return
 
     if options.times:
         measured = json.loads((RESULTS / f"{NAME}.json").read_text())

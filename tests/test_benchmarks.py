@@ -422,6 +422,9 @@ def test_cluster_traffic_runs():
     ratio = float(out.split()[-4])
     assert out.endswith(f"{ratio:.3f} of the formula\n")
     assert 0.8 < ratio < 1.2
+    out = run("cluster_traffic.py", "--histograms", "tiny", "--topics", "5", "--sweeps", "2",
+              "--warm-start", "random")  # fmt: skip
+    assert "'5': {'topics': 5, 'cells': " in out
 
 
 def test_the_page_has_the_table_of_cluster_traffic():

@@ -5,7 +5,7 @@ import pytest
 
 from polyaurn import Corpus, datasets
 from polyaurn.backends.registry import load_steps
-from polyaurn.backends.sharded.shards import check_shards, cut_shards, piece_of
+from polyaurn.backends.sharded.shards import check_documents, check_shards, cut_shards, piece_of
 from polyaurn.backends.sharded.steps import ShardedSteps
 from polyaurn.base.errors import InputError
 from polyaurn.base.threads import Workers
@@ -133,6 +133,21 @@ def test_shards_are_a_property_of_the_corpus(corpus):
         check_shards(shards, 8)
 
 
+def test_numbers_that_32_bits_do_not_hold_are_rejected(corpus, monkeypatch):
+    frequent = np.bincount(corpus.word)
+    words = "polyaurn.backends.sharded.shards.MOST_OF_A_WORD"
+    priors = priors_of(corpus)
+    monkeypatch.setattr(words, frequent.max() + 1)
+    together(corpus, "polya-urn", PLAIN, priors, 2, sweeps=1)
+    monkeypatch.setattr(words, frequent.max())
+    got = rf"Got {frequent.max():,} of word number {frequent.argmax()} .* lower 'max_df'"
+    with pytest.raises(InputError, match=got):
+        together(corpus, "polya-urn", PLAIN, priors, 2, sweeps=1)
+    check_documents(2**32 - 1)
+    with pytest.raises(InputError, match="fewer than 4,294,967,296 documents"):
+        check_documents(2**32)
+
+
 def test_a_worker_number_in_an_address_is_seen(corpus, monkeypatch):
     from polyaurn.backends.sharded import steps as module
 
@@ -144,6 +159,27 @@ def test_a_worker_number_in_an_address_is_seen(corpus, monkeypatch):
     priors = priors_of(corpus)
     expected = single(corpus, "polya-urn", PLAIN, priors)
     assert (together(corpus, "polya-urn", PLAIN, priors, 2)[0] != expected[0]).mean() > 0.01
+
+
+def test_what_learning_exchanges_does_not_grow_with_workers(corpus):
+    """A worker receives its part of all histograms, and their sum once."""
+    z = np.random.default_rng(0).integers(0, K, corpus.n_tokens).astype(np.uint16)
+    expected = load_steps("polya-urn")(corpus, K, Workers(1)).document_histogram(z)
+
+    def work(group):
+        steps = parted(corpus, group, "polya-urn", 12)
+        part, before = steps.corpus, group.moved
+        own = z[part.first_token : part.first_token + len(part.word)]
+        found = steps.document_histogram(own)
+        return found, group.moved - before, sum(map(np.size, steps.inner.document_histogram(own)))
+
+    total, W = sum(map(np.size, expected)), 8
+    said = run_threads(W, work)
+    for found, *_ in said:
+        assert [a.tolist() for a in found] == [a.tolist() for a in expected]
+    moved, parts = (sum(column) for column in list(zip(*said, strict=True))[1:])
+    assert moved <= 8 * (parts + (W - 1) * total)
+    assert moved < 0.5 * 8 * (W - 1) * parts  # as if each were sent to all
 
 
 class Lossy(ThreadGroup):

@@ -1,5 +1,10 @@
 """The contract of groups and engines, for every engine in a list: `support/group_programs.py`."""
 
+import os
+import signal
+import socket
+import threading
+
 import numpy as np
 import pytest
 
@@ -174,6 +179,44 @@ def test_no_cluster_at_the_address(monkeypatch):
     monkeypatch.setattr("ray.is_initialized", lambda: False)
     with pytest.raises(InputError, match=r"'cluster_address' .* Got '127.0.0.1:9' instead"):
         Ray("127.0.0.1:9")._connect()
+
+
+@pytest.fixture
+def never_answered(monkeypatch, tmp_path):
+    """Yield an address where something listens that is not Ray; Ray remembers it, too."""
+    pytest.importorskip("ray", reason="ray is not installed")
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    monkeypatch.setattr("ray.init", lambda *_, **__: pytest.fail("tried for a quarter of an hour"))
+    monkeypatch.setattr(ray_engine, "ANSWER", 1.0)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        (tmp_path / "ray").mkdir()
+        (tmp_path / "ray" / "ray_current_cluster").write_text(address)
+        yield address
+
+
+@pytest.mark.parametrize("given", ["auto", None])
+def test_what_is_at_the_address_is_not_ray(never_answered, given):
+    given = given or never_answered
+    with pytest.raises(InputError, match=f"Got '{given}' instead .no cluster answers within 1 s"):
+        Ray(given)._connect()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_wait_for_an_answer(never_answered, monkeypatch, number):
+    monkeypatch.setattr(ray_engine, "ANSWER", 60.0)
+    asked = []
+    before = signal.signal(number, lambda *_: asked.append(number))  # as while a run can be stopped
+    try:
+        threading.Timer(0.3, os.kill, (os.getpid(), number)).start()
+        with pytest.raises(KeyboardInterrupt):
+            Ray("auto")._connect()
+        os.kill(os.getpid(), number)
+    finally:
+        signal.signal(number, before)
+    assert asked == [number]  # by the second: the handler is back
 
 
 def test_engines_that_are_not_installed(monkeypatch):

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import signal
+import tomllib
 import warnings
 
 import pytest
@@ -116,6 +117,18 @@ def test_ranks_of_mpi_resumed_by_another_number_and_by_one_process(urn, run, tmp
     code, _, error = run(*train(urn, out, "--resume", "--sweeps", 10))
     assert code == 0, error
     assert of_model(out) == single(urn, sampler="sparse-dirichlet", max_iter=10)
+
+
+def test_one_rank_of_mpi_is_noted(urn, run, tmp_path):
+    out, again = tmp_path / "model", tmp_path / "again"
+    one = "There is one MPI rank only"
+    words = train(urn, out, "--cluster", "mpi", "--sweeps", 1)
+    done = run_ranks("-m", "polyaurn", *words, size=2)
+    assert (done.returncode, one in done.stderr) == (0, False), done.stderr
+    config = tomllib.loads((out / "config.toml").read_text())
+    assert config["cluster"] == "mpi"  # and so this line, repeated without mpiexec
+    code, _, error = run("train", "--config", out / "config.toml", "--out", again, "--quiet")
+    assert (code, one in error) == (0, True), error
 
 
 def test_three_ranks_of_mpi_with_seeds(urn, tmp_path):

@@ -27,13 +27,14 @@ from polyaurn.base.errors import (
     WorkerLostError,
 )
 from polyaurn.chain.priors import make_priors
-from polyaurn.chain.state import Info, State
+from polyaurn.chain.state import State
 from polyaurn.corpus.urn_file import write_urn
 from polyaurn.files.sealed import write_file
+from polyaurn.model.folder import TIMED
 from polyaurn.model.parts import read_topics
 from polyaurn.training import cluster, shards
 from polyaurn.training.checkpoints import newest
-from polyaurn.training.cluster import _file_of, _Listener, check_run
+from polyaurn.training.cluster import _file_of, check_run
 from polyaurn.training.run import make_run
 from support import cluster_programs
 from support.cluster_programs import LOST, train_until_lost, wait_for_sweep_6
@@ -70,8 +71,7 @@ def fit(corpus, **more):
 
 def facts(lda):
     """Return all that two trainings should have in common."""
-    times = {"seconds", "phi_seconds", "z_seconds", "tokens_per_second"}
-    trace = [{n: v for n, v in record.items() if n not in times} for record in lda.trace_]
+    trace = [{n: v for n, v in record.items() if n not in TIMED} for record in lda.trace_]
     arrays = (lda.assignments_, lda.topic_word_counts_.data, lda.topic_word_counts_.indices,
               lda.model_.priors.alpha, lda.model_.priors.beta)  # fmt: skip
     return [array.tobytes() for array in arrays], trace, lda.model_.parameters
@@ -337,6 +337,16 @@ def test_sentences(corpus, more, sentence):
         fit(corpus, **{"cluster": "local", "n_workers": 2} | more)
 
 
+def test_a_tiny_corpus_has_fewer_workers_by_default(monkeypatch, started):
+    tiny = datasets.generate(n_documents=20, n_words=30, n_topics=3)
+    monkeypatch.setattr(local, "count_cores", lambda: 3)
+    assert len(cut_shards(tiny.doc_ptr)) == 1
+    assert fit(tiny, n_components=3, max_iter=1, cluster="local").n_iter_ == 1
+    assert len(started) == 1
+    with pytest.raises(InputError, match=r"must be at most 1, .* Got 2 instead"):
+        fit(tiny, n_components=3, cluster="local", n_workers=2)
+
+
 def test_a_damaged_part_of_a_checkpoint(corpus, single, tmp_path):
     folder = {"checkpoint": tmp_path / "run", "checkpoint_every": 2, "cluster": "local"}
     fit(corpus, **folder, n_workers=2, callbacks=stop_at(8))
@@ -407,33 +417,6 @@ def test_only_a_whole_file_is_read_by_workers(corpus, tmp_path):
     ptr = there.doc_ptr[:11]
     assert _file_of(polyaurn.Corpus(ptr, there.word[: ptr[-1]], there.vocab)) is None
     assert _file_of(corpus) is None
-
-
-class Line:
-    def __init__(self):
-        self.said = []
-
-    def sweep(self, info, beside=""):
-        self.said.append((info.sweep, beside))
-
-
-@pytest.mark.parametrize("exchange", [0.3, 0.8])
-def test_progress_and_the_warning_of_much_exchange(corpus, exchange):
-    record = {name: 0 for name in Info._fields if name != "phi"}
-    account = {"bytes": 2_500_000, "slowest": 1, "busy": 1.0, "exchange": exchange}
-    line, asked = Line(), []
-    run = make_run(LDA(**options(callbacks=lambda state, info: info.sweep == 12)), corpus)
-    listener = _Listener(run, line, lambda: bool(asked))
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        for sweep in range(1, 13):
-            assert not listener.stopping()
-            listener.hear({"info": record | {"sweep": sweep}, "cluster": account})
-    assert line.said[4] == (5, ", 2.5 MB, worker 1 1.00 s")
-    assert listener.stopping()
-    assert len(said) == (exchange > 0.5)
-    for warning in said:
-        assert "Workers spend 44% of their time exchanging" in str(warning.message)
 
 
 def test_a_checkpoint_that_one_worker_cannot_write(tmp_path, monkeypatch):

@@ -6,12 +6,12 @@ import pytest
 import polyaurn
 from polyaurn import HDP, datasets
 from polyaurn.corpus.urn_file import write_urn
+from polyaurn.model.folder import TIMED
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::polyaurn.base.errors.{kind}")  # of tiny, stopped runs
     for kind in ("ClusterWarning", "UnfinishedStartWarning")
 ]
-TIMES = {"seconds", "phi_seconds", "z_seconds", "tokens_per_second"}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def fit(corpus, **more):
 def facts(hdp):
     """Return all that two trainings should have in common."""
     model, top = hdp.model_, hdp.model_.priors.top
-    trace = [{n: v for n, v in record.items() if n not in TIMES} for record in hdp.trace_]
+    trace = [{n: v for n, v in record.items() if n not in TIMED} for record in hdp.trace_]
     counts = hdp.topic_word_counts_
     arrays = (hdp.assignments_, counts.data, counts.indices, *model.priors[:2], top.order,
               top.topics, top.whole, top.draws, hdp.weights_interval_)  # fmt: skip

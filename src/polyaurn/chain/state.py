@@ -21,6 +21,8 @@ WHOLE = 64  # shares of a corpus are counted in 64ths
 SHARES = (1, 2, 4, 8, 16, 32)  # smaller ones, with which a chain may begin
 _PIECE = 1 << 22  # tokens counted at a time
 _OF_HDP = ("gamma", "topics", "large_topics")
+OF_CLUSTER = ("bytes_sent", "slowest_worker", "busy_seconds", "exchange_seconds")
+_MAY_LACK = (*_OF_HDP, *OF_CLUSTER)  # names of a record of the trace
 
 
 class Counts(NamedTuple):
@@ -187,7 +189,9 @@ class Info(NamedTuple):
     counts) or "approximate". `acceptance` is the share of Metropolis-Hastings proposals that were
     accepted, including those that propose the present topic; None where there are none. `gamma`,
     `topics` (with tokens) and `large_topics` (above 0.1% of the tokens) are those of a hierarchical
-    Dirichlet process, and missing from the record of another model. `phi` is the Phi that topics
+    Dirichlet process, and missing from the record of another model; `bytes_sent` by all workers,
+    the number of the slowest one, its seconds of work, and those it spent exchanging are of a
+    cluster, and missing without one. `phi` is the Phi that topics
     were last drawn given, None for samplers that draw none.
     """
 
@@ -207,13 +211,17 @@ class Info(NamedTuple):
     gamma: float | None = None
     topics: int | None = None
     large_topics: int | None = None
+    bytes_sent: int | None = None
+    slowest_worker: int | None = None
+    busy_seconds: float | None = None
+    exchange_seconds: float | None = None
     phi: Any = None
 
     def record(self) -> dict[str, Any]:
         """Return the sweep as one line of the trace."""
         record = self._asdict()
         del record["phi"]
-        return {k: v for k, v in record.items() if v is not None or k not in _OF_HDP}
+        return {k: v for k, v in record.items() if v is not None or k not in _MAY_LACK}
 
 
 def check_topics(n_topics: Any, name: str = "n_components", of: str = "topic") -> int:

@@ -54,7 +54,7 @@ def infer(
     from polyaurn.corpus.known_words import in_words_of, note_of_unknown
     from polyaurn.exchange.tables import check_mixture_file, write_mixtures
     from polyaurn.model.labels import given_labels
-    from polyaurn.model.storage import load
+    from polyaurn.model.storage import load_topics
     from polyaurn.training.progress import following
 
     if was_worker(settings):
@@ -62,7 +62,7 @@ def infer(
     check_mixture_file(out, force=force)
     check_only_for("--escape-formulas", escape_formulas, "csv", here=out.suffix == ".csv")
     options = check_settings(settings, quiet=quiet)
-    loaded = load(model)
+    loaded = load_topics(model)
     documents = read(
         corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
     )
@@ -115,14 +115,14 @@ def evaluate(
     Example: polyaurn evaluate model held-out.csv --text-column review
     """
     from polyaurn.evaluate.held_out import check_particles
-    from polyaurn.model.storage import load
+    from polyaurn.model.storage import load_topics
     from polyaurn.training.progress import following
 
     if was_worker(settings):
         return
     check_particles(particles)
     options = check_settings(settings, quiet=quiet)
-    loaded = load(model)
+    loaded = load_topics(model)
     documents = read(
         corpus, as_trained(loaded, corpus, reading, model), quiet=quiet or json, bars=not quiet
     )

@@ -143,7 +143,8 @@ class LDA(Updates):
         One record per sweep: sweep, phase ("grow 1/64" and so on, "anneal", then "full"), seconds,
         phi_seconds, z_seconds, log_posterior (None where it was not computed), phi_nonzeros,
         tokens_per_second, work_per_token (the mean of min(topics in the document, topics of
-        the word)).
+        the word)). On a cluster also bytes_sent by all workers, the slowest_worker, its
+        busy_seconds and exchange_seconds.
     model_ : TopicModel
         All of the above as one immutable object that can be saved.
     posterior_ : Posterior

@@ -16,7 +16,7 @@ import numpy as np
 from polyaurn.base.checks import check_path
 from polyaurn.base.errors import InputError
 from polyaurn.base.version import __version__
-from polyaurn.chain.state import topic_word_matrix
+from polyaurn.chain.state import OF_CLUSTER, topic_word_matrix
 from polyaurn.corpus.names import Numbered
 from polyaurn.files.atomic import temporary_name
 from polyaurn.files.locks import locked
@@ -60,7 +60,9 @@ PARTED_VERSION = 3  # of a model in parts
 M = TypeVar("M", bound=ModelData)
 WRITER, SAVE = "written_by", "save"  # in the header: the writer, and `TopicModel.save` among them
 _CORPUS = "# corpus "  # before the fingerprint in a config.toml, which says whose it is
-TIMED = ("seconds", "phi_seconds", "z_seconds", "tokens_per_second")  # of a record in the trace
+TIMED = (  # of a record in the trace
+    "seconds", "phi_seconds", "z_seconds", "tokens_per_second", *OF_CLUSTER,
+)  # fmt: skip
 
 
 def check_target(path: str | Path, *, force: bool = False, name: str = "path") -> Path:

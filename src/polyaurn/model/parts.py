@@ -16,7 +16,8 @@ from polyaurn.files.npz import read_npz, write_npz
 from polyaurn.files.sealed import Damaged, write_file
 
 TOPICS = {"assignments": "u", "doc_lengths": "i"}
-COUNTS = {"counts.data": "if", "counts.indices": "i", "counts.indptr": "i"}
+COUNTS_OF_CELLS = {"counts.data": "if", "counts.indices": "i"}
+COUNTS = COUNTS_OF_CELLS | {"counts.indptr": "i"}
 PRIORS = {"alpha": "f", "beta": "f"}
 
 
@@ -56,18 +57,35 @@ def read_topics(paths: Iterable[Path]) -> tuple[I64, U16]:
 
 
 def read_counts(paths: Iterable[Path], n_words: int) -> sp.csr_matrix:
-    """Return the counts of all words, topics by words."""
-    total: Any = None
-    for path in paths:
+    """Return the counts of all words, topics by words; one part at a time is in memory beside them.
+
+    Each part has words of its own, which come after those of the parts before.
+    """
+    paths = list(paths)
+    found = [read_npz(path, COUNTS, dict.fromkeys(COUNTS_OF_CELLS, (0, 0))) for path in paths]
+    rows = [part["counts.indptr"].astype(np.int64) for part in found]
+    for path, row in zip(paths, rows, strict=True):
+        if len(row) != len(rows[0]) or row[:1].any() or (np.diff(row) < 0).any():
+            raise Damaged(f"{path.name} has no rows of all topics")
+    ptr = np.sum(rows, axis=0)
+    data = np.empty(ptr[-1], np.result_type(*(part["counts.data"] for part in found)))
+    indices = np.empty(ptr[-1], sp.get_index_dtype(maxval=max(int(ptr[-1]), n_words)))
+    begin = ptr[:-1].copy()
+    for path, row in zip(paths, rows, strict=True):
         part = read_npz(path, COUNTS)
-        data, indices, indptr = (part[name] for name in COUNTS)
         try:
-            counts = sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, n_words))
-            counts.check_format()
-            total = counts if total is None else total + counts
+            shape = (len(row) - 1, n_words)
+            sp.csr_matrix(tuple(part[name] for name in COUNTS), shape=shape).check_format()
         except ValueError as error:
             raise Damaged(f"{path.name}: {error}") from None
-    return sp.csr_matrix(total)
+        length = np.diff(row)
+        places = np.repeat(begin - row[:-1], length) + np.arange(row[-1])
+        data[places], indices[places] = part["counts.data"], part["counts.indices"]
+        begin += length
+    counts = sp.csr_matrix((data, indices, ptr), shape=(len(ptr) - 1, n_words))
+    counts.sum_duplicates()  # sorts words, where a part was not after those before
+    counts.eliminate_zeros()
+    return counts
 
 
 def read_priors(path: Path) -> tuple[F64, F64]:

@@ -35,8 +35,9 @@ from polyaurn.model.text_rules import given_rules, stored_rules
 from polyaurn.model.top_level import MODEL_TYPES, top_of_arrays
 
 _PRIORS = {"alpha": "f", "beta": "f"}
-_TYPES = {
-    "assignments": "u", "topic_word_counts.data": "if", "topic_word_counts.indices": "i",
+_ASSIGNED = {"assignments": "u"}
+_COUNTS = {
+    "topic_word_counts.data": "if", "topic_word_counts.indices": "i",
     "topic_word_counts.indptr": "i",
 }  # fmt: skip
 _PSEUDO = {
@@ -69,6 +70,24 @@ def load(
     TopicModel
         The same in every byte as the one that was saved.
     """
+    return _load(path, tokenizer, token_pattern)
+
+
+def load_topics(path: str | Path) -> TopicModel:
+    """Open a model folder as `load` does, without its documents and the topics of their tokens.
+
+    What new documents need takes no memory then that grows with those of the training.
+    """
+    return _load(path, None, None, documents=False)
+
+
+def _load(
+    path: str | Path,
+    tokenizer: Tokenizer | None,
+    token_pattern: str | None,
+    *,
+    documents: bool = True,
+) -> TopicModel:
     folder = Path(path)
     if not (folder / HEADER).is_file():
         what = f"has no {HEADER}" if folder.exists() else "does not exist"
@@ -82,14 +101,16 @@ def load(
             what, remedy = "holds a run that was not finished", "continue it with --resume"
         raise InputError(f"The folder '{path}' must hold a model. It {what}; {remedy}.")
     try:
-        return _read(folder, tokenizer, token_pattern)
+        return _read(folder, tokenizer, token_pattern, documents=documents)
     except Damaged as reason:
         raise InputError(
             f"The folder '{path}' holds a damaged model ({reason}). Copy it again, or train again."
         ) from None
 
 
-def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) -> TopicModel:
+def _read(
+    folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None, *, documents: bool
+) -> TopicModel:
     header = unseal(folder, HEADER, FORMAT, PARTED_VERSION, first_sealed=2)
     facts = header.get("parameters")
     if not isinstance(facts, dict):
@@ -103,18 +124,24 @@ def _read(folder: Path, tokenizer: Tokenizer | None, token_pattern: str | None) 
     where = {"doc_topic_counts.data": "i", "doc_topic_counts.indptr": "i"} if first else {}
     seeded = "pseudo_counts" in header
     clustered = "clusters" in header
+    documents = documents or first or clustered  # which say more of topics there
     parts = _parts(folder, header)
-    types = _PRIORS if parts else _TYPES | _PRIORS | (where or {"doc_ptr": "i"})
+    assigned = _ASSIGNED | (where or {"doc_ptr": "i"}) if documents else {}
+    types = _PRIORS if parts else assigned | _COUNTS | _PRIORS
     types = types | (_PSEUDO if seeded else {}) | (_CLUSTERS if clustered else {})
     types |= MODEL_TYPES if header.get("top_level") is True else {}
     arrays = read_npz(file_of(folder, header, ARRAYS), types)
     if parts:
-        arrays["doc_ptr"], arrays["assignments"] = read_topics(parts)
+        if documents:
+            arrays["doc_ptr"], arrays["assignments"] = read_topics(parts)
         joined = read_counts(parts, V)
         names_ = ("data", "indices", "indptr")
         arrays |= {f"topic_word_counts.{name}": getattr(joined, name) for name in names_}
     vocab = _words(file_of(folder, header, VOCABULARY))
-    numbered = header.get("numbered_documents") is True
+    if not documents:
+        arrays |= {"doc_ptr": np.zeros(1, np.int64), "assignments": np.empty(0, np.uint16)}
+        D = N = 0
+    numbered = header.get("numbered_documents") is True or not documents
     names = Numbered(D) if numbered else _read_lines(file_of(folder, header, NAMES))
     priors = Priors(arrays["alpha"].astype(np.float64), arrays["beta"].astype(np.float64))
     doc_ptr = _first_doc_ptr(arrays) if first else arrays["doc_ptr"].astype(np.int64)

@@ -18,13 +18,18 @@ import scipy.sparse as sp
 from polyaurn.backends.cpu.counts import no_counts
 from polyaurn.backends.registry import BACKENDS
 from polyaurn.backends.sharded.group import Engine, Record, Task
-from polyaurn.backends.sharded.registry import LOCAL, load_engine
-from polyaurn.backends.sharded.shards import MOST_SHARDS, check_shards, cut_shards
+from polyaurn.backends.sharded.registry import LOCAL, MPI, load_engine
+from polyaurn.backends.sharded.shards import (
+    MOST_SHARDS,
+    check_documents,
+    check_shards,
+    cut_shards,
+)
 from polyaurn.base.arrays import F64, file_of_array
 from polyaurn.base.errors import CheckpointWarning, ClusterWarning, InputError, WorkerLostError
 from polyaurn.base.threads import count_cores, count_threads
 from polyaurn.chain.samplers import SAMPLERS, check_proposals, samplers_with
-from polyaurn.chain.schedule import COLLAPSED
+from polyaurn.chain.schedule import COLLAPSED, FULL
 from polyaurn.chain.state import WHOLE, Counts, Halt, Info, Priors, State
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.corpus.urn_file import map_documents, write_urn
@@ -42,7 +47,7 @@ from polyaurn.training.signals import asks_to_stop
 
 RESTARTS = 3  # times that workers are started again, when one is lost
 COSTLY = 1 / 3  # share of the time spent exchanging from which there is a warning
-WATCHED = 10  # sweeps after which that is known
+WATCHED = 10  # full sweeps after which that is known
 ADDRESS_OF_32_BITS = 2**32  # tokens from which proposals would share random numbers
 
 
@@ -96,8 +101,11 @@ def train_on_cluster(
     if engine.serve():
         raise SystemExit(0)
     check_run(run)
+    shards = cut_shards(run.corpus.doc_ptr, MOST_SHARDS)
     size = engine.check(settings.n_workers)
-    check_shards(cut_shards(run.corpus.doc_ptr, MOST_SHARDS), size)
+    if settings.n_workers is None and engine.name != MPI:  # whose ranks are there already
+        size = min(size, len(shards))
+    check_shards(shards, size)
     with _folder(run, engine, any_seed=any_seed) as (folder, begun):
         if begun is not None:
             run = run.with_seed(begun["random_state"])
@@ -107,6 +115,11 @@ def train_on_cluster(
             line.note(f"{run.in_brief[:-1]}, {size:,} workers ({engine.name}).")
             if run.note:
                 line.note(run.note)
+            if engine.name == MPI and size == 1:
+                _warn(
+                    "There is one MPI rank only, which has all the work; start the same command "
+                    "with 'mpiexec -n 4', or with srun, for several."
+                )
             listener = _Listener(run, line, stopping)
             try:
                 result = engine.run(
@@ -121,6 +134,7 @@ def train_on_cluster(
 def check_run(run: Run) -> None:
     """Reject what cannot be done on shards."""
     settings, corpus = run.settings, run.corpus
+    check_documents(corpus.n_documents)
     sampler = settings.sampler
     if not SAMPLERS[sampler].draws_phi:
         raise InputError(
@@ -168,11 +182,9 @@ class _Listener:
         elif "compiling" in record:
             self._line.compiling()
         elif "lost" in record:
-            warnings.warn(
+            _warn(
                 "A worker of the cluster was lost; all begin again from the last checkpoint "
-                f"({record['lost']} of {RESTARTS} times).",
-                ClusterWarning,
-                stacklevel=2,
+                f"({record['lost']} of {RESTARTS} times)."
             )
         for name in ("note", "warning"):
             if record.get(name):
@@ -184,17 +196,21 @@ class _Listener:
         self._line.sweep(info, beside)
         called = [call(None, info) for call in self._run.settings.callbacks]
         self._stop |= any(map(asks_to_stop, called))
+        if info.phase != FULL:  # sweeps over a share of the documents, or from a hot start
+            return
         self._sweeps += 1
         if self._sweeps <= WATCHED:
             self._seconds += account["busy"] + account["exchange"]
             self._exchange += account["exchange"]
         if self._sweeps == WATCHED and self._exchange > COSTLY * self._seconds:
-            warnings.warn(
+            _warn(
                 f"Workers spend {self._exchange / self._seconds:.0%} of their time exchanging "
-                "counts and Phi; fewer workers, or more documents for each, would be faster.",
-                ClusterWarning,
-                stacklevel=2,
+                "counts and Phi; fewer workers, or more documents for each, would be faster."
             )
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, ClusterWarning, stacklevel=3)
 
 
 def _task(run: Run, engine: Engine, size: int, folder: Path, inside: Path) -> Task:

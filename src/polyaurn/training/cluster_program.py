@@ -147,10 +147,15 @@ def _run(group: TimedGroup, task: Task, caller: Caller, steps: ShardedSteps, own
         if average.takes(state):
             average.add(state)
         info = info._replace(seconds=before + info.seconds)
-        trace.append(info.record())
         now = _Spent.by(group)
-        caller.report({"info": trace[-1], "cluster": _account(group, spent, now)})
+        account = _account(group, spent, now)
         spent = now
+        info = info._replace(
+            bytes_sent=account["bytes"], slowest_worker=account["slowest"],
+            busy_seconds=account["busy"], exchange_seconds=account["exchange"],
+        )  # fmt: skip
+        trace.append(info.record())
+        caller.report({"info": trace[-1], "cluster": account})
         due = every.seconds and perf_counter() - last >= pause
         due = due or (every.sweeps and state.sweep % every.sweeps == 0)
         first = group.rank == 0

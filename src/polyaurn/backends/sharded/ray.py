@@ -8,8 +8,11 @@ of them where no other node takes its place; the program continues from its last
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
@@ -32,7 +35,8 @@ EXTRA = "pip install 'polyaurn[ray]'"
 SMALL = 64 << 10  # bytes up to which a piece is part of the message, and not of the store
 LOOK = 0.5  # seconds until the caller is asked again whether it wants an end
 PATIENCE = 60.0  # seconds for the nodes to have room for the workers
-ANSWER = 10.0  # seconds for a cluster to answer
+ANSWER = 20.0  # seconds for a cluster to answer
+PROBE = "import sys, ray; ray.init(sys.argv[1], log_to_driver=False, logging_level='ERROR')"
 _MAIL, _CALLS = "mail", "calls"  # threads of an actor beside the one of its program
 
 
@@ -208,22 +212,20 @@ class Ray:
 
         if ray.is_initialized():
             return
-        handler = signal.getsignal(signal.SIGTERM)
         try:
-            _check_answers(self._address)
-            ray.init(
-                self._address or "local", log_to_driver=False, logging_level="ERROR",
-                **({} if self._address else {"include_dashboard": False}),
-            )  # fmt: skip
+            with _signals_end_the_wait():
+                if self._address:
+                    _check_answers(self._address)
+                ray.init(
+                    self._address or "local", log_to_driver=False, logging_level="ERROR",
+                    **({} if self._address else {"include_dashboard": False}),
+                )  # fmt: skip
         except (OSError, RuntimeError, ValueError) as error:
             raise InputError(
                 "The 'cluster_address' parameter must be that of a running Ray cluster, such as "
                 f"'auto' on one of its nodes. Got {self._address!r} instead ({first_line(error)}); "
                 "start one with 'ray start --head', or leave it out for one on this machine."
             ) from None
-        finally:
-            if threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGTERM, handler)  # ours, and not Ray's
         self._connected = True
 
     def _disconnect(self) -> None:
@@ -234,11 +236,38 @@ class Ray:
             self._connected = False
 
 
-def _check_answers(address: str | None) -> None:
-    """Raise OSError at once if nothing is at an address; Ray itself tries for minutes."""
-    host, _, port = (address or "").rpartition(":")
+@contextmanager
+def _signals_end_the_wait() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM interrupt at once; afterwards handlers are ours, and not Ray's."""
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        plain = signal.default_int_handler
+        before = {n: signal.signal(n, plain) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _check_answers(address: str) -> None:
+    """Raise OSError unless a cluster of Ray answers; Ray itself tries for a quarter of an hour.
+
+    Another process tries, which can be given up; Ray finds there what "auto" stands for.
+    """
+    host, _, port = address.rpartition(":")
     if host and port.isdecimal() and "/" not in host:
         socket.create_connection((host.strip("[]"), int(port)), ANSWER).close()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", PROBE, address], capture_output=True, text=True, timeout=ANSWER,
+            check=False, stdin=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise TimeoutError(f"no cluster answers within {ANSWER:g} seconds") from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or ["Ray ended without a word"]
+        raise ConnectionError(said[-1].strip())
 
 
 def _needs(task: Task) -> dict[str, float]:

@@ -9,6 +9,7 @@ from polyaurn.base.errors import InputError
 
 ENGINES = {"local": "Local", "ray": "Ray", "mpi": "MPI"}  # classes, in files of their names
 LOCAL = "local"  # whose workers share this machine's files and cores
+MPI = "mpi"  # whose workers are the ranks that mpiexec has started
 
 
 def check_cluster(cluster: Any, n_workers: Any, cluster_address: Any) -> str | None:

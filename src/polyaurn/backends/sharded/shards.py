@@ -18,6 +18,8 @@ from polyaurn.base.threads import Workers
 from polyaurn.corpus.part import Part
 
 MOST_SHARDS = 1024
+MOST_DOCUMENTS = 2**32  # whose numbers have 32 bits in blocks
+MOST_OF_A_WORD = 2**31  # tokens, of which one topic may have all: counts have 32 bits with a sign
 
 
 class Shards(NamedTuple):
@@ -76,6 +78,26 @@ def check_shards(shards: Shards, n_workers: int) -> None:
             f"The 'n_workers' parameter must be at most {len(shards):,}, the number of shards that "
             f"a corpus of {int(shards.tokens[-1]):,} tokens has. Got {n_workers:,} instead; take "
             "fewer workers."
+        )
+
+
+def check_documents(n_documents: int) -> None:
+    """Reject more documents than blocks can number."""
+    if n_documents >= MOST_DOCUMENTS:
+        raise InputError(
+            f"The corpus must have fewer than {MOST_DOCUMENTS:,} documents where 'cluster' is "
+            f"given. Got {n_documents:,}; join short ones, or train on fewer."
+        )
+
+
+def check_words(word_tokens: I64) -> None:
+    """Reject words so frequent that the count of a topic might overflow."""
+    most = int(word_tokens.argmax())
+    if word_tokens[most] >= MOST_OF_A_WORD:
+        raise InputError(
+            f"The corpus must have fewer than {MOST_OF_A_WORD:,} tokens of each word where "
+            f"'cluster' is given. Got {int(word_tokens[most]):,} of word number {most} (from 0); "
+            "leave frequent words out with a lower 'max_df' or more 'stop_words'."
         )
 
 

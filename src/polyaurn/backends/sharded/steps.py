@@ -14,8 +14,8 @@ from polyaurn.backends.cpu import counts as counting
 from polyaurn.backends.cpu import log_posterior as scores
 from polyaurn.backends.cpu.layout import WORD_RANGES, clear_other_blocks, range_words
 from polyaurn.backends.cpu.steps import CPUSteps
-from polyaurn.backends.sharded.group import Group
-from polyaurn.backends.sharded.shards import Piece, layout_of_piece
+from polyaurn.backends.sharded.group import Array, Group
+from polyaurn.backends.sharded.shards import Piece, check_words, layout_of_piece
 from polyaurn.backends.sharded.words import OwnWords, owners_of_words, ranges_inside
 from polyaurn.base.arrays import I64, U16
 from polyaurn.base.threads import Workers
@@ -52,6 +52,7 @@ class ShardedSteps(LDASteps):
             layout=part,
         )  # fmt: skip
         word_tokens = group.total(part.word_tokens)
+        check_words(word_tokens)
         fixed = range_words(word_tokens, n_topics, WORD_RANGES)
         bounds = owners_of_words(fixed, group.size)
         lo, hi = bounds[group.rank : group.rank + 2].tolist()
@@ -85,8 +86,7 @@ class ShardedSteps(LDASteps):
     def document_histogram(self, z: U16) -> Histogram:
         """Count documents of all workers by topic and number of tokens."""
         found = self.inner.document_histogram(z)
-        cells = self._gathered(np.concatenate(found[:3]), 3)
-        return Histogram(*_merged(cells), *_merged(self._gathered(np.concatenate(found[3:]), 2)))
+        return Histogram(*self._added_up(*found[:3]), *self._added_up(*found[3:]))
 
     def draws(self, address: Address) -> Draws:
         """Return the random variates of a sweep, the same for all workers."""
@@ -97,12 +97,12 @@ class ShardedSteps(LDASteps):
         K = len(priors.alpha)
         sizes = self._sizes(counts, K).astype(np.float64)
         if priors.pseudo is None:
-            number, times = unique_numbers(counts.number)
-            return Cells(*self._numbers(number, times), 0, sizes)
+            number, times = self._added_up(*unique_numbers(counts.number))
+            return Cells(number, times, 0, sizes)
         n = topic_word_matrix(counts, K)
         pseudo = pseudo_at(n, priors)
         seeded = pseudo > 0
-        number, times = self._numbers(*unique_numbers(n.data[~seeded]))
+        number, times = self._added_up(*unique_numbers(n.data[~seeded]))
         topic = np.repeat(np.arange(K), np.diff(n.indptr))[seeded]
         k, v, many, before = (
             np.concatenate(self.group.gather(np.asarray(array, dtype)))
@@ -186,16 +186,21 @@ class ShardedSteps(LDASteps):
         own = np.bincount(counts.topic, counts.number, minlength=n_topics)
         return self.group.total(own.astype(np.int64))
 
-    def _gathered(self, rows: I64, n_rows: int) -> I64:
-        """Return rows of all workers side by side; each worker's follow one another."""
-        pieces = self.group.gather(rows.astype(np.int64))
-        return np.concatenate([piece.reshape(n_rows, -1) for piece in pieces], axis=1)
+    def _added_up(self, *rows: I64) -> tuple[I64, ...]:
+        """Return the different columns of all workers in increasing order; the last row is added.
 
-    def _numbers(self, number: I64, times: I64) -> tuple[I64, I64]:
-        """Return the different numbers of all workers in increasing order, and how often each."""
-        both = self._gathered(np.concatenate((number, times)), 2)
-        found = _merged(both)
-        return found[0], found[1]
+        Columns are shared out by their first number and added up there, so that what each worker
+        receives does not grow with their number.
+        """
+        own, size, n = np.array(rows, np.int64), self.group.size, len(rows)
+
+        def beside(pieces: list[Array]) -> I64:
+            return np.concatenate([piece.reshape(n, -1) for piece in pieces], axis=1)
+
+        owners = own[0] % size
+        came = self.group.exchange([own[:, owners == i].reshape(-1) for i in range(size)])
+        here = np.array(_merged(beside(came)))
+        return _merged(beside(self.group.gather(here.reshape(-1))))
 
 
 if TYPE_CHECKING:
