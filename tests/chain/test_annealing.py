@@ -80,6 +80,52 @@ def test_a_chain_is_annealed_then_draws_under_the_priors_asked_for(small):
     assert [s for s, _ in plain][-1].z.tobytes() == states[-1].z.tobytes()
 
 
+def betas_drawn_under(corpus, **options):
+    """Return the mean beta that each sweep drew topics under, and the last one learned."""
+    drawn, raised = [], Plan.raised
+
+    def watched(plan, given):
+        found = raised(plan, given)
+        drawn.append(float(found.beta.mean()))
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Plan, "raised", watched)
+        given = {"max_iter": 80, "learn_priors_every": 5} | options
+        *_, (last, _) = sweeps(corpus, 4, **given)
+    return drawn[-80:], float(last.priors.beta.mean())
+
+
+def test_annealing_ends_with_the_beta_that_is_learned(small):
+    drawn, learned = betas_drawn_under(small)
+    target = 0.01 * heats(schedule(80, n_tokens=small.n_tokens, n_words=80, n_topics=4), 80)
+    above = np.flatnonzero(np.array(drawn) > target * 1.001)
+    end = int(above[0])  # the first sweep under a learned beta, no longer under a raised one
+    assert 5 <= end < 60
+    assert np.allclose(drawn[:end], target[:end])
+    assert list(above) == list(range(end, 80))
+    assert min(drawn) > 0.5 * learned
+
+
+def test_without_that_topics_would_be_drawn_under_a_smaller_beta(small, monkeypatch):
+    monkeypatch.setattr(Plan, "heat_of", lambda plan, given: plan.heat)
+    drawn, learned = betas_drawn_under(small)
+    assert min(drawn) < 0.5 * learned
+
+
+def test_a_learned_beta_is_raised_as_far_as_annealing_has_come():
+    def given(beta):
+        return make_priors(0.1, beta, 2, 3)
+
+    plan = Plan(heat=10.0, beta=0.02)
+    found = [plan.heat_of(given(beta)) for beta in (0.02, 0.1, 0.2, 0.5)]
+    assert found == [10.0, pytest.approx(2.0), 1.0, 1.0]
+    assert np.allclose(plan.raised(given(0.1)).beta, 0.2)
+    learned = given(0.5)
+    assert plan.raised(learned) is learned
+    assert Plan(heat=0.5, beta=0.02).heat_of(given(0.5)) == 0.5  # of clusters, which begin cold
+
+
 def test_a_longer_run_never_anneals_after_a_full_sweep(small, tmp_path):
     options = {"random_state": 7, "verbose": False}
     first = LDA(4, max_iter=100, **options).fit(small)

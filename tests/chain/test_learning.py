@@ -102,8 +102,8 @@ def test_a_chain_learns_and_the_trace_shows_it(tmp_path):
     assert sums[:9] == [pytest.approx(0.6)] * 9  # alpha every tenth sweep
     assert len({round(s, 9) for s in sums}) == 5
     betas = [record["beta_mean"] for record in lda.trace_]
-    assert betas[:39] == [pytest.approx(0.01)] * 39  # beta once it is no longer annealed
-    assert betas[39] != betas[38]
+    assert betas[:9] == [pytest.approx(0.01)] * 9  # beta once annealing has come down to it
+    assert len({round(b, 9) for b in betas}) == 5
     priors = lda.model_.priors
     assert priors.alpha.sum() == pytest.approx(sums[-1])
     assert priors.alpha.std() > 0

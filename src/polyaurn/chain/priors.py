@@ -137,8 +137,6 @@ def learn_priors(
     found: Histogram,
     counts: Counts,
     priors: Priors,
-    *,
-    beta_too: bool = True,
     cells: Callable[[Counts, Priors], Cells] | None = None,
 ) -> Priors:
     """Return the priors under which the topics are the most probable: alpha asymmetric.
@@ -147,8 +145,7 @@ def learn_priors(
     """
     alpha = learn_alpha(found, priors.alpha)
     alpha.flags.writeable = False
-    learned = with_beta_learned(counts, priors, cells) if beta_too else priors
-    return learned._replace(alpha=alpha, learned=True)
+    return with_beta_learned(counts, priors, cells)._replace(alpha=alpha)
 
 
 def with_beta_learned(

@@ -9,8 +9,10 @@ chain starts does not change what it converges to.
 **Annealing.** The first sweeps settle early for topics that are blends of several, and leave them
 slowly. So a chain may begin with a larger beta, under which topics stay mixed until their words
 have sorted themselves out, and lower it sweep by sweep to what was asked for: by the same factor
-each time, from a quarter of the mean count of a word in a topic. This, too, only chooses where the
-chain starts. **Smoothing** is its form of version 0.1: larger priors for some sweeps.
+each time, from a quarter of the mean count of a word in a topic. Where beta is learned, it falls no
+further than to the one that fits the topics: below that, they would become sharper than they are,
+and beta would recover slowly. This, too, only chooses where the chain starts. **Smoothing** is its
+form of version 0.1: larger priors for some sweeps.
 
 **A collapsed start.** Given Phi, a token's own count is in the draw, so that rare words hardly
 leave their topics; collapsed sampling takes the token out first and needs fewer sweeps. So the
@@ -21,6 +23,7 @@ part is drawn given Phi, and Phi given all topics: still a Gibbs sampler with th
 what one part learned reaches the next sooner.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,7 +95,9 @@ class Plan(NamedTuple):
     smooth : bool
         Whether priors are raised, as in version 0.1.
     heat : float
-        How many times as large beta is made by annealing; below 1 in the start of clusters.
+        How many times as large as `beta` annealing makes it; below 1 in the start of clusters.
+    beta : float
+        The mean beta asked for, which annealing ends with unless a larger one is learned before.
     collapsed : bool
         Whether topics are drawn by collapsed sampling, in place of the chain's own sampler.
     """
@@ -102,6 +107,7 @@ class Plan(NamedTuple):
     smooth: bool = False
     heat: float = 1.0
     collapsed: bool = False
+    beta: float = math.inf
 
     @property
     def phase(self) -> str:
@@ -114,8 +120,9 @@ class Plan(NamedTuple):
 
     def raised(self, given: Priors) -> Priors:
         """Return the priors of the sweep: the model's, raised in an annealed or smooth start."""
-        if self.heat != 1.0:
-            beta = self.heat * given.beta
+        heat = self.heat_of(given)
+        if heat != 1.0:
+            beta = heat * given.beta
             beta.flags.writeable = False  # as priors are; a writable one is compiled for again
             return given._replace(beta=beta)
         if not self.smooth:
@@ -123,6 +130,13 @@ class Plan(NamedTuple):
         return given._replace(
             alpha=_raise(given.alpha, *SMOOTH_ALPHA), beta=_raise(given.beta, *SMOOTH_BETA)
         )
+
+    def heat_of(self, given: Priors) -> float:
+        """Return how many times as large beta is made: 1 where a larger one has been learned."""
+        mean = float(given.beta.mean())
+        if self.heat <= 1.0 or mean <= self.beta:
+            return self.heat
+        return max(1.0, self.heat * self.beta / mean)
 
 
 def _raise(prior: F64, times: float, most: float) -> F64:
@@ -140,16 +154,18 @@ class Schedule(NamedTuple):
     annealed: int = 0  # sweeps
     heat: float = 1.0  # of the first one
     collapsed: int = 0  # sweeps
+    beta: float = math.inf  # the mean asked for
 
     def plan(self, sweep: int) -> Plan:
         """Return the plan of a sweep, counted from 0."""
         smooth = sweep < self.smooth
         heat = self.heat ** (1 - sweep / self.annealed) if sweep < self.annealed else 1.0
         if sweep < self.collapsed:
-            return Plan(heat=heat, collapsed=True)
+            return Plan(heat=heat, collapsed=True, beta=self.beta)
         if sweep < SWEEPS_PER_SHARE * len(self.shares):
-            return Plan(self.shares[sweep // SWEEPS_PER_SHARE], 1, smooth, heat)
-        return Plan(WHOLE, self.refreshes, smooth, heat)
+            share = self.shares[sweep // SWEEPS_PER_SHARE]
+            return Plan(share, 1, smooth, heat, beta=self.beta)
+        return Plan(WHOLE, self.refreshes, smooth, heat, beta=self.beta)
 
     def continued(self, sweep: int, *, smooth: bool) -> "Schedule":
         """Return the schedule of a chain that did so many sweeps, the last of them smooth or not.
@@ -227,6 +243,7 @@ def make_schedule(
         annealed if anneals and heat > 1.0 else 0,
         max(1.0, heat),
         annealed if warm_start == COLLAPSED else 0,
+        beta,
     )
 
 

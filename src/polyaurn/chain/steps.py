@@ -103,8 +103,9 @@ class LDASteps:
     """What steps share on every backend: priors given, learned, or drawn.
 
     Priors are learned from the topics every `learn_every` sweeps, 0 for never, once all documents
-    are in: alpha from the beginning, beta once it is no longer raised by annealing. Those of a
-    hierarchical Dirichlet process (`hdp`) are drawn in every sweep, and only beta is learned.
+    are in: alpha from the beginning, beta once annealing has lowered it to the one that is learned.
+    Those of a hierarchical Dirichlet process (`hdp`) are drawn in every sweep, and only beta is
+    learned, after annealing.
     """
 
     in_parts = True
@@ -146,12 +147,14 @@ class LDASteps:
         if self.hdp is None and not due:
             return state.priors
         found = self.document_histogram(to_host(state.z))
-        beta_too = due and plan.heat == 1.0
-        counts = to_host(state.counts) if beta_too else state.counts
         if self.hdp is None:
-            return learn_priors(found, counts, state.priors, beta_too=beta_too, cells=self.cells)
+            learned = learn_priors(found, to_host(state.counts), state.priors, self.cells)
+            below = plan.heat_of(learned) > 1.0  # annealing has not come down to it
+            return learned._replace(beta=state.priors.beta) if below else learned
         priors = draw_top(found, state.priors, self.hdp, self.draws(address))
-        return with_beta_learned(counts, priors, self.cells) if beta_too else priors
+        if not due or plan.heat != 1.0:
+            return priors
+        return with_beta_learned(to_host(state.counts), priors, self.cells)
 
 
 def tokens_of_blocks(layout: Layout) -> I64:

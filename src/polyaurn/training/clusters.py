@@ -1,5 +1,6 @@
 """A training of document clusters: its parameters against a corpus, and its sweeps."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -68,6 +69,7 @@ class ClusterRun(Run):
         """Iterate over the sweeps of the chain from where it is."""
         settings, corpus, learn = self.settings, self.corpus, self.settings.learn_priors_every
         schedule = settings.schedule(corpus.n_tokens, corpus.n_words, settings.max_iter)
+        schedule = schedule._replace(beta=math.inf)  # beta is learned after the start only
         if self.header["word_prior"] is None:
             first = word_prior(corpus, settings.n_components, FIRST_PSEUDO)
             spread = min(SPREAD_SWEEPS, settings.max_iter // 4)
