@@ -1,11 +1,13 @@
 """The engine whose workers are processes of this machine."""
 
+import json
 import time
+from multiprocessing import Pipe
 
 import pytest
 
 from polyaurn.backends.sharded.group import load_program, name_of
-from polyaurn.backends.sharded.local import Local
+from polyaurn.backends.sharded.local import Local, _cause
 from polyaurn.backends.sharded.registry import load_engine
 from polyaurn.base.errors import InputError, WorkerLostError
 from polyaurn.base.threads import count_cores
@@ -89,3 +91,16 @@ def test_the_engine_says_what_it_needs():
     assert load_engine("local").name == "local"
     with pytest.raises(InputError, match="'cluster_address' parameter must be left out"):
         load_engine("local", "auto")
+
+
+def test_the_error_of_a_worker_comes_before_the_news_that_it_is_gone():
+    gone = {"gone": "Worker 1 of the cluster ended."}
+    (ours, theirs), (first, worker_0) = Pipe(), Pipe()
+    for said in ({"record": 1}, {"sentence": "The error of one."}):
+        theirs.send_bytes(json.dumps(said).encode())
+    theirs.close()
+    worker_0.close()
+    assert _cause(0, gone, {first: 0, ours: 1}) == (1, {"sentence": "The error of one."})
+    assert _cause(0, gone, {first: 0, ours: 1}) == (0, gone)  # nothing more is said
+    known = {"sentence": "The error of all."}
+    assert _cause(0, known, {first: 0, ours: 1}) == (0, known)

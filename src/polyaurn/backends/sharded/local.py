@@ -121,7 +121,7 @@ class _Workers:
                     on_record(said["record"])
                     continue
                 if "result" not in said:
-                    _raise(said, rank)
+                    _raise(*_cause(rank, said, open_ones))
                 result = said["result"] if rank == 0 else result
                 del open_ones[control]
             if not asked and stopping():
@@ -141,7 +141,21 @@ class _Workers:
             control.close()
 
 
-def _raise(said: dict[str, Any], rank: int) -> None:
+def _cause(rank: int, said: Record, others: dict[Any, int]) -> tuple[int, Record]:
+    """Return the worker that failed first, and what it says.
+
+    That another worker is gone may be heard before the words with which that one went.
+    """
+    for control, other in others.items():
+        with suppress(EOFError, OSError):
+            while "gone" in said and control.poll():
+                heard = json.loads(control.recv_bytes())
+                if "sentence" in heard or "traceback" in heard:
+                    return other, heard
+    return rank, said
+
+
+def _raise(rank: int, said: Record) -> None:
     """Raise the error that a worker reports."""
     if "sentence" in said:
         raise InputError(said["sentence"])
