@@ -15,6 +15,7 @@ from polyaurn.chain.loop import PLAIN, sweep
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import State
 from support.chains import number, standard_error, steps_of
+from support.faults import plant
 from support.hdp import (
     FAULTS,
     broken,
@@ -75,6 +76,12 @@ FIXED_FAULTS = {"gamma_not_shared_out": 2000, "own_tables_in_the_rest": 12_000} 
 def test_a_chain_with_a_fault_does_not(fault, draws):
     made = drawing(steps_of("partitioned"), broken(fault).draw_top)
     assert p_value(made, of(fault)[0], draws) < UNLIKELY**2
+
+
+@pytest.mark.slow
+def test_a_chain_whose_empty_topics_are_renumbered_without_their_weights_does_not():
+    change = "priors._replace(alpha=priors.alpha[order])", "priors"
+    assert p_value(plant("partitioned", change).Steps, DIRICHLET, 2500) < UNLIKELY**2
 
 
 def largest_score(weights, draws, draw_top=hdp.draw_top):
