@@ -189,6 +189,7 @@ def test_topics_are_as_many_as_the_oracle_finds(weights):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("planted", [4, 9])
+@pytest.mark.filterwarnings("ignore::polyaurn.base.errors.TopicCountWarning")
 def test_a_planted_number_of_topics_is_recovered_by_defaults(planted):
     corpus = datasets.generate(
         300, 200, planted, 60.0, topic_concentration=20.0, zipf_exponent=0.0, random_state=planted

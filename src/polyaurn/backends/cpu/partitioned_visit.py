@@ -188,10 +188,11 @@ def visit_block(
                         column[j], where[k] = k, j
                         number[j] = weight[j] = 0
             if k >= H:  # an empty topic
-                before, H = H, min(k + _ONE + SPARE, K)
+                before, H = H, np.uint64(min(k + _ONE + SPARE, K))
                 if long:
-                    for c in range(before, H):
-                        number[c], weight[c] = 0, np.int64(beta_v * np.float64(old_inverse[c]))
+                    number[before:H] = 0
+                    for topic in range(before, H):
+                        weight[topic] = np.int64(beta_v * np.float64(old_inverse[topic]))
             z[t] = k
             m[row + k] += one
             moved[k] += 1
@@ -283,10 +284,10 @@ def _prior_of_word(number, column, prior, K_v, long, H):
 @njit(nogil=True, cache=True)
 def _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse, H):
     """Compute what is read of the totals from their values now; return the sum of alpha / n[k]."""
-    pieces = (np.int64(H) + COARSE - 1) // COARSE
+    pieces = (int(H) + COARSE - 1) // COARSE
     coarse[:pieces] = 0.0
     total = 0.0
-    for k in range(int(min(pieces * COARSE, len(n_k)))):
+    for k in range(min(pieces * COARSE, len(n_k))):
         tokens = n_k[k] + moved[k] + beta_all
         inverse[k] = np.int64(scale / max(tokens, 1.0))
         prior[k] = alpha[k] * scale / tokens

@@ -10,6 +10,8 @@ from polyaurn.base.checks import is_number
 from polyaurn.chain.schedule import FULL, note_of_unfinished_start
 from polyaurn.evaluate.diagnostics import effective_sample_size
 from polyaurn.evaluate.forecast import forecast_in_words
+from polyaurn.model.model import TopicModel
+from polyaurn.model.top_level import count_topics
 
 MOST_POINTS = 400
 _ENOUGH = 20  # values in the second half, to say anything
@@ -53,6 +55,18 @@ def summarise_trace(trace: list[dict[str, Any]], n_tokens: int) -> dict[str, Any
         "explanation": explanation,
         "forecast": forecast_in_words(trace),
     }
+
+
+def topics_by_sweep(trained: TopicModel) -> dict[str, Any] | None:
+    """Return how many topics a hierarchical Dirichlet process has, and had by sweep; else None."""
+    names = ("sweep", "topics", "large_topics")
+    said = [[record.get(name) for name in names] for record in trained.trace]
+    counted = [numbers for numbers in said if all(map(is_number, numbers))]
+    if not counted:
+        return None
+    top = trained.priors.top
+    drawn = "" if top is None else f" alpha is {top.alpha:.3g}, gamma {top.gamma:.3g}."
+    return {"sentence": f"{count_topics(trained)}.{drawn}", "points": _thin(counted)}
 
 
 def judge(half: F64) -> tuple[str, str, float | None]:
