@@ -149,6 +149,69 @@ def test_a_top_level_with_a_fault_is_not():
     assert ranks_p(made, 100) < UNLIKELY**2
 
 
+LENGTHS = (6, 4, 7, 3, 5)
+ORACLE_FAULTS = {
+    "tokens_counted_twice": ("(a[k] + j) < a[k]", "(a[k] + 2.0 * j) < a[k]"),
+    "new_topics_too_large": ("b = rng.beta(1.0, gamma)", "b = rng.beta(30.0, gamma)"),
+    "total_not_removed": ("used - removed", "used"),
+    "new_topics_too_rare": ("total + alpha * new / V", "total + 0.5 * alpha * new / V"),
+}
+
+
+@cache
+def of_franchise(draws=20_000):
+    """Topics, the sum of their squared sizes, log alpha and log gamma of restaurants: the prior."""
+    rng, found = np.random.default_rng(8), []
+    for _ in range(draws):
+        alpha, gamma = rng.gamma(PRIOR[0], size=2) / PRIOR[1]
+        tables_of, sizes = [], []
+        for length in LENGTHS:
+            tables, dishes = [], []
+            for i in range(length):
+                j = int((rng.random() * (i + alpha) > np.cumsum(tables)).sum())
+                if j == len(tables):  # a table opens, and its dish comes from all documents
+                    u = rng.random() * (sum(tables_of) + gamma)
+                    k = int((u > np.cumsum(tables_of)).sum())
+                    tables_of += [0] * (k == len(tables_of))
+                    tables_of[k] += 1
+                    tables.append(0)
+                    dishes.append(k)
+                tables[j] += 1
+            sizes.append(np.bincount(dishes, tables, minlength=sum(LENGTHS)))
+        pairs = (np.sum(sizes, axis=0) ** 2).sum()
+        found.append((len(tables_of), pairs, np.log(alpha), np.log(gamma)))
+    return np.array(found)
+
+
+def of_single_words(made, draws):
+    corpus = Corpus.from_matrix([[n] for n in LENGTHS])
+    chain = made(corpus, beta=0.3, alpha_prior=PRIOR, gamma_prior=PRIOR, seed=2)
+    found = []
+    for draw, _ in zip(chain, range(draws), strict=False):
+        sizes = np.bincount(draw.z)
+        found.append(((sizes > 0).sum(), (sizes**2).sum(), np.log(draw.alpha), np.log(draw.gamma)))
+    return np.array(found)
+
+
+def from_prior_apart(made, draws=40_000):
+    """Return the largest distance of a chain's means from those of the prior, in errors."""
+    prior, chain = of_franchise(), of_single_words(made, draws)
+    error = np.hypot(standard_error(prior), standard_error(chain))
+    return float(np.abs((prior.mean(axis=0) - chain.mean(axis=0)) / error).max())
+
+
+@pytest.mark.slow
+def test_the_oracle_draws_from_the_prior_where_words_say_nothing():
+    assert from_prior_apart(direct_assignment) < LIMIT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ORACLE_FAULTS)
+def test_an_oracle_with_a_fault_does_not(fault):
+    broken_oracle = plant("direct_assignment", ORACLE_FAULTS[fault], package="polyaurn.backends")
+    assert from_prior_apart(broken_oracle.direct_assignment) > 2 * LIMIT
+
+
 @cache
 def small_corpus():
     return datasets.generate(60, 40, 5, 20.0, random_state=4)
