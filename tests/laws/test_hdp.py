@@ -9,6 +9,7 @@ from scipy import stats
 import polyaurn
 from polyaurn import Corpus, datasets, sweeps
 from polyaurn.backends.direct_assignment import direct_assignment
+from polyaurn.backends.registry import load_steps
 from polyaurn.chain import hdp
 from polyaurn.chain.hdp import DIRICHLET, HDP, WEIGHTS, first_top
 from polyaurn.chain.loop import PLAIN, sweep
@@ -110,9 +111,9 @@ def test_a_fault_in_the_top_level_is_seen(fault):
         assert any(largest_score(weights, n, draw_top) > 2 * LIMIT for n in (2000, 16_000)), weights
 
 
-def ranks_p(made, prior_draws, kept=19, thin=8, burn_in=3):
+def ranks_p(made, prior_draws, weights=DIRICHLET, kept=19, thin=8, burn_in=3):
     """Return the smallest p-value of ranks of what drew the data among draws of a chain."""
-    rules, V, rng = HDP(DIRICHLET, PRIOR, PRIOR), 4, np.random.default_rng(6)
+    rules, V, rng = HDP(weights, PRIOR, PRIOR), 4, np.random.default_rng(6)
     ranks = []
     for draw in range(prior_draws):
         alpha, top = top_from_prior(rules, K, rng)
@@ -138,15 +139,22 @@ def ranks_p(made, prior_draws, kept=19, thin=8, burn_in=3):
     return min(chi_square_p(np.bincount(r, minlength=kept + 1), even) for r in np.array(ranks).T)
 
 
-@pytest.mark.slow
-def test_the_top_level_is_calibrated():
-    assert ranks_p(steps_of("partitioned"), 200) > UNLIKELY
+AT_ITS_CUT = {name: load_steps(name) for name in ("partitioned", "sparse-dirichlet")}
 
 
 @pytest.mark.slow
-def test_a_top_level_with_a_fault_is_not():
-    made = drawing(steps_of("partitioned"), broken("documents_forgotten_in_alpha").draw_top)
-    assert ranks_p(made, 100) < UNLIKELY**2
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("sampler", AT_ITS_CUT)
+def test_the_top_level_is_calibrated(sampler, weights):
+    assert ranks_p(AT_ITS_CUT[sampler], 200, weights) > UNLIKELY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("sampler", AT_ITS_CUT)
+def test_a_top_level_with_a_fault_is_not(sampler, weights):
+    made = drawing(AT_ITS_CUT[sampler], broken("documents_forgotten_in_alpha").draw_top)
+    assert ranks_p(made, 100, weights) < UNLIKELY**2
 
 
 LENGTHS = (6, 4, 7, 3, 5)
