@@ -333,14 +333,19 @@ def models() -> None:
     ax.set_xlabel("words of topic 0, its seeds in orange")
     _finish(figure, ax, "models-seeded")
     _over_time()
-    rng = np.random.default_rng(4)
-    sticks = rng.beta(1.0, 6.0, 60)
-    weights = np.sort(sticks * np.cumprod(np.append(1.0, 1.0 - sticks[:-1])))[::-1]
+    _weights(long_texts)
+
+
+def _weights(texts: list[list[str]]) -> None:
+    """Draw the weights of topics of an HDP, with their intervals."""
+    hdp = polyaurn.HDP(40, max_iter=2000, verbose=False).fit(texts)
+    weights, (low, high) = hdp.weights_, hdp.weights_interval_.T
+    names = [" ".join(words) for words in hdp.topics(3)]
     figure, ax = plt.subplots(figsize=(5.2, 2.6), layout="constrained")
-    ax.bar(range(60), weights, color=[COLOURS[0] if w > 0.001 else "#bbbbbb" for w in weights])
-    ax.set(
-        xlabel="topics by weight; those in grey have less than 0.1%", ylabel="weight", yscale="log"
-    )
+    between = np.maximum(0.0, [weights - low, high - weights])
+    ax.barh(names, weights, xerr=between, color=COLOURS[0], ecolor="#555555")
+    ax.invert_yaxis()
+    ax.set(xlabel="weight of topics, and 95% of the draws")
     _finish(figure, ax, "models-hdp")
 
 

@@ -8,6 +8,7 @@ from polyaurn.backends.cpu import partition
 from polyaurn.backends.cpu.partition import Partition, count_groups, make_partition
 from polyaurn.backends.registry import load_steps
 from polyaurn.base.threads import Workers
+from polyaurn.chain.hdp import HDP, first_top
 from polyaurn.chain.loop import PLAIN, sweep
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import Halt, check_invariants, halt_of
@@ -24,9 +25,9 @@ def groups(request, monkeypatch):
     return request.param
 
 
-def states(corpus, K, n=4, workers=ONE, priors=None, start=None):
+def states(corpus, K, n=4, workers=ONE, priors=None, start=None, made=None, **options):
     """Return the states of a chain, each checked against a recount."""
-    steps = load_steps(SAMPLER)(corpus, K, workers)
+    steps = (made or load_steps(SAMPLER))(corpus, K, workers, **options)
     state = start or begin(steps, priors or make_priors(0.1, 0.01, K, corpus.n_words))
     found = []
     for _ in range(n):
@@ -135,6 +136,38 @@ def test_any_beta(small, beta, n_groups, monkeypatch):
     nonzeros = len(found[-1].counts.topic)
     spread = len(states(small, 5, 30)[-1].counts.topic)
     assert nonzeros > 1.5 * spread if beta > 1 else nonzeros < 1.3 * spread
+
+
+def of_hdp(corpus, K, **given):
+    """Return the states of an HDP that begins with three topics."""
+    alpha, top = first_top(0.5, 1.0, K, 3)
+    priors = make_priors(1.0, 0.01, K, corpus.n_words)._replace(alpha=alpha, top=top)
+    return states(corpus, K, 6, priors=priors, hdp=HDP(start_topics=3), **given)
+
+
+def test_empty_topics_of_an_hdp_open_and_threads_agree(small, groups):
+    expected = of_hdp(small, 300)
+    assert np.setdiff1d(expected[-1].z, expected[0].z).size > 0
+    assert any(state.z.max() > 100 for state in expected), "topics keep their numbers"
+    for threads in (2, 8):
+        with Workers(threads) as workers:
+            assert bytes_of(of_hdp(small, 300, workers=workers)) == bytes_of(expected)
+
+
+@pytest.mark.parametrize("n_groups", [1, 4])
+def test_an_hdp_sums_over_few_more_topics_than_are_in_use(small, n_groups, monkeypatch):
+    monkeypatch.setattr(partition, "GROUPS", ((0, n_groups),))
+    steps = load_steps(SAMPLER)
+    summed = []
+
+    def visit(*given):
+        work = steps.visit(*given)
+        summed.append(int(given[12][0]))
+        return work
+
+    found = of_hdp(small, 3000, made=type("Seen", (steps,), {"visit": staticmethod(visit)}))
+    most = max(len(np.unique(state.z)) for state in found)
+    assert max(summed) < 3 * most + 100 < 1000
 
 
 def test_vector_priors_are_heeded(small, groups):

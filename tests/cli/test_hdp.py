@@ -10,7 +10,7 @@ def test_train_resume_and_what_is_printed(run, texts, tmp_path):
     given = ("train", texts, "--model", "hdp", "--topics", 15, "--out", "m")
     code, out, err = run(*given, "--sweeps", 6)
     assert code == 0, err
-    assert "at most 15 topics, their weights drawn every sweep" in err or "topics (" in err
+    assert "at most 15 topics, their weights drawn every sweep" in err or " topics, " in err
     model = load(tmp_path / "m")
     assert model.n_topics < 15
     assert "of them" in err
@@ -22,8 +22,21 @@ def test_train_resume_and_what_is_printed(run, texts, tmp_path):
     assert said["gamma"] > 0
     code, out, err = run("topics", "m")
     assert (code, err) == (0, "")
+    assert f"{len(said['topics'])} topics" in out
+    code, out, err = run("topics", "m", "--json")
+    assert all(0 < topic["weight"] <= 1 for topic in json.loads(out))
     code, out, err = run("report", "m", "--out", "page.html")
     assert code == 0, err
+
+
+def test_notes_of_bias_and_of_too_few_topics(run, texts):
+    code, _, err = run(
+        "train", texts, "--model", "hdp", "--topics", 2, "--sampler", "polya-urn", "--sweeps", 6,
+        "--out", "m",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "Note: Weights of topics, alpha and gamma that are drawn with sampler" in err
+    assert "Note: All 2 topics that the model may use have tokens" in err
 
 
 def test_as_many_topics_as_may_be_needed_unless_said_and_the_config_says_so(run, texts, tmp_path):

@@ -6,9 +6,12 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from polyaurn import HDP, LDA, InputError, datasets, load, report
+from polyaurn.base.errors import BiasWarning, TopicCountWarning
 from polyaurn.estimator.hdp import TopicCount
 from polyaurn.model.checks import check_belongs
 from polyaurn.training.settings import SETTINGS, Settings
+
+pytestmark = pytest.mark.filterwarnings("ignore::polyaurn.base.errors.TopicCountWarning")
 
 
 def small_hdp(**parameters):
@@ -72,6 +75,104 @@ def test_how_many_topics_and_their_weights(hdp):
     large = weights > 0.05
     assert ((interval[:, 0] < weights) & (weights < interval[:, 1]))[large].all()
     assert "gamma" not in LDA(2, max_iter=1, verbose=False).fit(hdp.corpus_).trace_[-1]
+
+
+def test_intervals_are_of_whole_numbers_and_hold_the_last_draw(planted):
+    for seed in range(4):
+        hdp = small_hdp(max_components=30, max_iter=40, random_state=seed).fit(planted)
+        count, draws = hdp.n_topics_, [r["topics"] for r in hdp.trace_ if r["sweep"] > 30]
+        assert min(draws) <= count.low <= count.last <= count.high <= max(draws)
+        assert count.large_low <= count.large <= count.large_high
+        assert {type(count.low), type(count.large_high)} == {int}
+
+
+def without_intervals(hdp):
+    """Return whether it gives neither interval, and says the numbers without brackets."""
+    unknown = np.isnan(hdp.weights_interval_).all() and np.isfinite(hdp.weights_).all()
+    assert (hdp.n_topics_.low is None) == ("(" not in str(hdp.n_topics_))
+    return bool(unknown), hdp.n_topics_.low is None and hdp.n_topics_.large_high is None
+
+
+def test_few_draws_have_no_interval(planted):
+    assert without_intervals(small_hdp(average_draws=1, max_iter=40).fit(planted)) == (True, False)
+    assert without_intervals(small_hdp(max_iter=40).fit(planted)) == (False, False)
+    few = small_hdp(max_iter=3).fit(planted)
+    assert without_intervals(few) == (True, True)
+    assert few.topic_info(as_frame=False)["weight_low"].tolist() == pytest.approx(
+        [np.nan] * few.model_.n_topics, nan_ok=True
+    )
+
+
+def test_an_update_has_no_interval_of_weights_and_counts_topics(planted, tmp_path):
+    hdp = small_hdp(max_iter=20).fit(planted.select(range(150)))
+    gamma = hdp.model_.priors.top.gamma
+    hdp.update(planted.select(range(150, 200)), max_iter=24)
+    assert without_intervals(hdp)[0]
+    last = hdp.trace_[-1]
+    assert (last["topics"], last["gamma"]) == (hdp.n_topics_.last, gamma)
+    assert hdp.n_topics_.low <= hdp.n_topics_.last <= hdp.n_topics_.high
+    again = HDP.load(hdp.save(tmp_path / "model"))
+    again.update(planted.select(range(20)), max_iter=4)
+    assert again.trace_[-1]["gamma"] == gamma
+
+
+def test_too_few_topics_are_warned_of(planted):
+    with pytest.warns(TopicCountWarning, match=r"All 3 topics .* to more than 3"):
+        small_hdp(max_components=3).fit(planted)
+
+
+def test_a_number_of_topics_that_still_changes_is_noticed(hdp):
+    from dataclasses import replace
+
+    from polyaurn.model.top_level import note_of_topics
+
+    def note(topics):
+        trace = [{"sweep": i + 1, "topics": int(n)} for i, n in enumerate(topics)]
+        return note_of_topics(replace(hdp.model_, trace=trace), 1000)
+
+    rng = np.random.default_rng(1)
+    level = 40 + rng.integers(-2, 3, 400)
+    assert "still rising" in note(level + np.arange(400) // 10)
+    assert "still falling" in note(level - np.arange(400) // 10)
+    assert note(level) == ""
+    assert note((level + np.arange(400) // 10)[:100]) == "", "too few draws"
+
+
+def test_weights_drawn_with_the_urn_are_warned_of(planted):
+    with pytest.warns(BiasWarning, match="sampler 'partitioned' does not bias them"):
+        small_hdp(sampler="polya-urn", max_iter=2).fit(planted)
+
+
+def test_weights_and_the_number_of_topics_are_in_table_report_and_picture(hdp):
+    from polyaurn.pages.report.training import topics_by_sweep
+    from polyaurn.plots import plot_trace
+
+    table = hdp.topic_info(as_frame=False)
+    assert table["weight"].tolist() == hdp.weights_.tolist()
+    both = np.column_stack((table["weight_low"], table["weight_high"]))
+    assert both.tolist() == hdp.weights_interval_.tolist()
+    said = topics_by_sweep(hdp.model_)
+    assert said["sentence"].startswith(str(hdp.n_topics_))
+    assert said["points"][-1] == [120, hdp.n_topics_.last, hdp.n_topics_.large]
+    lda = LDA(2, max_iter=3, n_jobs=1, verbose=False).fit(hdp.corpus_)
+    assert topics_by_sweep(lda.model_) is None
+    assert "weight" not in lda.topic_info(as_frame=False)
+    below = plot_trace(hdp).figure.axes[1]
+    assert below.lines[0].get_ydata()[-1] == hdp.n_topics_.last
+    assert len(plot_trace(lda).figure.axes) == 1
+
+
+def test_a_loaded_model_has_the_parameters_of_its_training(planted, tmp_path):
+    hdp = small_hdp(alpha_prior=(2.0, 1.0), max_iter=2).fit(planted)
+    again = HDP.load(hdp.save(tmp_path / "model"))
+    assert (again.alpha_prior, again.gamma_prior) == ((2.0, 1.0), (1.0, 1.0))
+    assert "gamma_prior" not in repr(again)
+
+
+def test_a_model_of_another_kind_is_rejected(planted, tmp_path):
+    folder = LDA(2, max_iter=2, n_jobs=1, verbose=False).fit(planted).save(tmp_path / "model")
+    with pytest.raises(InputError, match=r"Got another one; LDA\.load and LDA\.from_model take it"):
+        HDP.load(folder)
 
 
 def test_any_number_of_threads_gives_the_same_bytes(planted):

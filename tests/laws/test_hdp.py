@@ -9,12 +9,14 @@ from scipy import stats
 import polyaurn
 from polyaurn import Corpus, datasets, sweeps
 from polyaurn.backends.direct_assignment import direct_assignment
+from polyaurn.backends.registry import load_steps
 from polyaurn.chain import hdp
 from polyaurn.chain.hdp import DIRICHLET, HDP, WEIGHTS, first_top
 from polyaurn.chain.loop import PLAIN, sweep
 from polyaurn.chain.priors import make_priors
 from polyaurn.chain.state import State
 from support.chains import number, standard_error, steps_of
+from support.faults import plant
 from support.hdp import (
     FAULTS,
     broken,
@@ -77,6 +79,12 @@ def test_a_chain_with_a_fault_does_not(fault, draws):
     assert p_value(made, of(fault)[0], draws) < UNLIKELY**2
 
 
+@pytest.mark.slow
+def test_a_chain_whose_empty_topics_are_renumbered_without_their_weights_does_not():
+    change = "priors._replace(alpha=priors.alpha[order])", "priors"
+    assert p_value(plant("partitioned", change).Steps, DIRICHLET, 2500) < UNLIKELY**2
+
+
 def largest_score(weights, draws, draw_top=hdp.draw_top):
     rules = HDP(weights, PRIOR, PRIOR)
     first = of_prior(weights)
@@ -103,9 +111,9 @@ def test_a_fault_in_the_top_level_is_seen(fault):
         assert any(largest_score(weights, n, draw_top) > 2 * LIMIT for n in (2000, 16_000)), weights
 
 
-def ranks_p(made, prior_draws, kept=19, thin=8, burn_in=3):
+def ranks_p(made, prior_draws, weights=DIRICHLET, kept=19, thin=8, burn_in=3):
     """Return the smallest p-value of ranks of what drew the data among draws of a chain."""
-    rules, V, rng = HDP(DIRICHLET, PRIOR, PRIOR), 4, np.random.default_rng(6)
+    rules, V, rng = HDP(weights, PRIOR, PRIOR), 4, np.random.default_rng(6)
     ranks = []
     for draw in range(prior_draws):
         alpha, top = top_from_prior(rules, K, rng)
@@ -131,15 +139,85 @@ def ranks_p(made, prior_draws, kept=19, thin=8, burn_in=3):
     return min(chi_square_p(np.bincount(r, minlength=kept + 1), even) for r in np.array(ranks).T)
 
 
-@pytest.mark.slow
-def test_the_top_level_is_calibrated():
-    assert ranks_p(steps_of("partitioned"), 200) > UNLIKELY
+AT_ITS_CUT = {name: load_steps(name) for name in ("partitioned", "sparse-dirichlet")}
 
 
 @pytest.mark.slow
-def test_a_top_level_with_a_fault_is_not():
-    made = drawing(steps_of("partitioned"), broken("documents_forgotten_in_alpha").draw_top)
-    assert ranks_p(made, 100) < UNLIKELY**2
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("sampler", AT_ITS_CUT)
+def test_the_top_level_is_calibrated(sampler, weights):
+    assert ranks_p(AT_ITS_CUT[sampler], 200, weights) > UNLIKELY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("sampler", AT_ITS_CUT)
+def test_a_top_level_with_a_fault_is_not(sampler, weights):
+    made = drawing(AT_ITS_CUT[sampler], broken("documents_forgotten_in_alpha").draw_top)
+    assert ranks_p(made, 100, weights) < UNLIKELY**2
+
+
+LENGTHS = (6, 4, 7, 3, 5)
+ORACLE_FAULTS = {
+    "tokens_counted_twice": ("(a[k] + j) < a[k]", "(a[k] + 2.0 * j) < a[k]"),
+    "new_topics_too_large": ("b = rng.beta(1.0, gamma)", "b = rng.beta(30.0, gamma)"),
+    "total_not_removed": ("used - removed", "used"),
+    "new_topics_too_rare": ("total + alpha * new / V", "total + 0.5 * alpha * new / V"),
+}
+
+
+@cache
+def of_franchise(draws=20_000):
+    """Topics, the sum of their squared sizes, log alpha and log gamma of restaurants: the prior."""
+    rng, found = np.random.default_rng(8), []
+    for _ in range(draws):
+        alpha, gamma = rng.gamma(PRIOR[0], size=2) / PRIOR[1]
+        tables_of, sizes = [], []
+        for length in LENGTHS:
+            tables, dishes = [], []
+            for i in range(length):
+                j = int((rng.random() * (i + alpha) > np.cumsum(tables)).sum())
+                if j == len(tables):  # a table opens, and its dish comes from all documents
+                    u = rng.random() * (sum(tables_of) + gamma)
+                    k = int((u > np.cumsum(tables_of)).sum())
+                    tables_of += [0] * (k == len(tables_of))
+                    tables_of[k] += 1
+                    tables.append(0)
+                    dishes.append(k)
+                tables[j] += 1
+            sizes.append(np.bincount(dishes, tables, minlength=sum(LENGTHS)))
+        pairs = (np.sum(sizes, axis=0) ** 2).sum()
+        found.append((len(tables_of), pairs, np.log(alpha), np.log(gamma)))
+    return np.array(found)
+
+
+def of_single_words(made, draws):
+    corpus = Corpus.from_matrix([[n] for n in LENGTHS])
+    chain = made(corpus, beta=0.3, alpha_prior=PRIOR, gamma_prior=PRIOR, seed=2)
+    found = []
+    for draw, _ in zip(chain, range(draws), strict=False):
+        sizes = np.bincount(draw.z)
+        found.append(((sizes > 0).sum(), (sizes**2).sum(), np.log(draw.alpha), np.log(draw.gamma)))
+    return np.array(found)
+
+
+def from_prior_apart(made, draws=40_000):
+    """Return the largest distance of a chain's means from those of the prior, in errors."""
+    prior, chain = of_franchise(), of_single_words(made, draws)
+    error = np.hypot(standard_error(prior), standard_error(chain))
+    return float(np.abs((prior.mean(axis=0) - chain.mean(axis=0)) / error).max())
+
+
+@pytest.mark.slow
+def test_the_oracle_draws_from_the_prior_where_words_say_nothing():
+    assert from_prior_apart(direct_assignment) < LIMIT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ORACLE_FAULTS)
+def test_an_oracle_with_a_fault_does_not(fault):
+    broken_oracle = plant("direct_assignment", ORACLE_FAULTS[fault], package="polyaurn.backends")
+    assert from_prior_apart(broken_oracle.direct_assignment) > 2 * LIMIT
 
 
 @cache
@@ -182,6 +260,7 @@ def test_topics_are_as_many_as_the_oracle_finds(weights):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("planted", [4, 9])
+@pytest.mark.filterwarnings("ignore::polyaurn.base.errors.TopicCountWarning")
 def test_a_planted_number_of_topics_is_recovered_by_defaults(planted):
     corpus = datasets.generate(
         300, 200, planted, 60.0, topic_concentration=20.0, zipf_exponent=0.0, random_state=planted

@@ -41,6 +41,7 @@ def test_trainings_with_defaults_stay_as_they_are(sampler, tmp_path):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.filterwarnings("ignore::polyaurn.base.errors.UnfinishedStartWarning")
+@pytest.mark.filterwarnings("ignore::polyaurn.base.errors.TopicCountWarning")
 def test_trainings_of_other_models_stay_as_they_are(name):
     then = OF_0_2[name]
     score = pytest.approx(then["log_posterior"], 1e-10)

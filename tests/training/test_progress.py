@@ -9,7 +9,7 @@ import types
 import pytest
 from rich.console import Console
 
-from polyaurn import HDP, LDA, Corpus, evaluate, read_corpus
+from polyaurn import LDA, Corpus, evaluate, read_corpus
 from polyaurn.base.events import progress_to
 from polyaurn.base.threads import Workers
 from polyaurn.cli import tables as cli_tables
@@ -68,13 +68,6 @@ def test_priors_learned_with_the_urn_are_said_to_be_biased(terminal, sampler, le
     shown = terminal(200)
     LDA(2, max_iter=2, sampler=sampler, learn_priors_every=learn, n_jobs=1).fit(TEXTS)
     assert (f"Priors learned with sampler '{sampler}' are biased" in shown()) == said
-
-
-@pytest.mark.parametrize(("sampler", "said"), [("polya-urn", True), ("sparse-dirichlet", False)])
-def test_a_top_level_drawn_with_the_urn_is_said_to_be_biased(terminal, sampler, said):
-    shown = terminal(200)
-    HDP(9, max_iter=2, sampler=sampler, learn_priors_every=0, n_jobs=1).fit(TEXTS)
-    assert (f"gamma that are drawn with sampler '{sampler}' are biased" in shown()) == said
 
 
 def test_nothing_is_shown_without_a_terminal_or_when_not_wanted(terminal, capsys):

@@ -45,6 +45,14 @@ class UnfinishedStartWarning(UserWarning):
     """A chain that ended inside its warm start: its topics are no draw under the model's priors."""
 
 
+class TopicCountWarning(UserWarning):
+    """A hierarchical Dirichlet process that uses every topic it may, or whose number changes."""
+
+
+class BiasWarning(UserWarning):
+    """Weights of topics, or priors, that a sampler draws with a bias."""
+
+
 class SeedWarning(UserWarning):
     """Seed words, or words of an earlier model, that are not in the corpus."""
 

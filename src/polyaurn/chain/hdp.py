@@ -29,6 +29,7 @@ from polyaurn.chain.state import Priors, TopLevel
 DIRICHLET, STICKS = "dirichlet", "sticks"
 WEIGHTS = (DIRICHLET, STICKS)
 LEAST_ALPHA = 1e-290  # of a topic: kernels need a positive number
+NOTHING = 1e-40  # beside a part of one: exact sums of numbers of all sizes take long
 SWAPS = 4  # passes over the sticks, each of which may exchange neighbours
 LARGE = 0.001  # share of the tokens from which a topic counts as large
 _LATER = 1 << 32  # of an index: draws of later steps of a purpose are behind those of topics
@@ -218,7 +219,7 @@ def _broken_stick(tables: I64, gamma: float, draws: Draws) -> F64:
 def _dirichlet(shape: F64, draws: Draws) -> F64:
     logs = draws.log_gamma(Purpose.WEIGHTS, shape, np.arange(len(shape)))
     parts = draws.exp(logs - logs.max())
-    return parts / math.fsum(parts)
+    return parts / math.fsum(parts[parts > NOTHING])
 
 
 def _more_than(least: I64, number: I64, times: I64) -> I64:

@@ -133,10 +133,12 @@ def fit_and_save(
     from dataclasses import replace
 
     from polyaurn.base.errors import (
+        BiasWarning,
         CheckpointWarning,
         ClusterWarning,
         CompilationWarning,
         SeedWarning,
+        TopicCountWarning,
         UnfinishedStartWarning,
     )
     from polyaurn.estimator.lda import LDA
@@ -156,8 +158,8 @@ def fit_and_save(
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", UserWarning)  # empty documents were noted already
-        for kind in (CheckpointWarning, ClusterWarning, CompilationWarning, SeedWarning,
-                     UnfinishedStartWarning):  # fmt: skip
+        for kind in (BiasWarning, CheckpointWarning, ClusterWarning, CompilationWarning,
+                     SeedWarning, TopicCountWarning, UnfinishedStartWarning):  # fmt: skip
             warnings.simplefilter("always", kind)
         warnings.showwarning = lambda message, *_, **__: note(f"Note: {message}")
         if not resume:

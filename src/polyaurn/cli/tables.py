@@ -1,5 +1,6 @@
 """What commands print: tables at a terminal, tab-separated lines elsewhere."""
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -93,14 +94,23 @@ def topics_for_machines(
 ) -> list[Any]:
     """Return the topics ready for JSON; with labels if any was given."""
     from polyaurn.model.labels import given_labels
+    from polyaurn.model.top_level import interval_of_weights, mean_weights
 
     sizes = model.topic_sizes.tolist()
     listed, labels = model.topics(n_words, weights=True, order=order), given_labels(model)
+    weights: list[dict[str, Any]] = [{} for _ in sizes]
+    if model.priors.top is not None:
+        between = interval_of_weights(model).tolist()
+        weights = [
+            {"weight": mean, "weight_interval": None if math.isnan(both[0]) else both}
+            for mean, both in zip(mean_weights(model).tolist(), between, strict=True)
+        ]
     return [
         {
             "topic": k,
             **({"label": labels[k]} if any(labels) else {}),
             "tokens": sizes[k],
+            **weights[k],
             "words": [list(pair) for pair in listed[k]],
         }
         for k in in_order(model, by_size)

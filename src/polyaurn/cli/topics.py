@@ -26,6 +26,7 @@ def topics(
     """
     from polyaurn.model.leading_words import check_order
     from polyaurn.model.storage import load
+    from polyaurn.model.top_level import count_topics
 
     check_words(words)
     check_order(order)
@@ -34,3 +35,5 @@ def topics(
         print_json(topics_for_machines(loaded, words, by_size=by_size, order=order))
     else:
         show_topics(loaded, words, by_size=by_size, order=order)
+        if loaded.priors.top is not None:
+            typer.echo(count_topics(loaded))

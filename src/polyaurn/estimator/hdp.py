@@ -1,5 +1,6 @@
 """The estimator of a hierarchical Dirichlet process: as many topics as the documents need."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -7,13 +8,21 @@ from typing import Any, Self
 import numpy as np
 
 from polyaurn.base.arrays import F64
+from polyaurn.base.errors import BiasWarning, InputError, TopicCountWarning
 from polyaurn.chain.samplers import DEFAULT_SAMPLER
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.estimator.lda import LDA
 from polyaurn.model.model import TopicModel
-from polyaurn.model.top_level import TopicCount, count_topics, interval_of_weights, mean_weights
+from polyaurn.model.top_level import (
+    TopicCount,
+    count_topics,
+    interval_of_weights,
+    mean_weights,
+    note_of_topics,
+)
+from polyaurn.training.run import Run
 from polyaurn.training.settings import FIXED_STRENGTH, HDP_MODEL, LEARN_EVERY
-from polyaurn.training.updates import Earlier
+from polyaurn.training.updates import Earlier, gamma_of
 
 
 class HDP(LDA):
@@ -67,12 +76,13 @@ class HDP(LDA):
     ----------
     n_topics_ : TopicCount
         How many topics have tokens, and how many more than 0.1% of them: in the last draw, and
-        with an interval over the draws of the last quarter of the sweeps.
+        with an interval over the draws of the last quarter of the sweeps, which is None where there
+        are fewer than four. It is of one chain: others may stay at other numbers.
     weights_ : ndarray of float64, length K
         Psi of the topics of the model, the mean over draws. What is missing from a sum of one is
         the weight of topics without tokens.
     weights_interval_ : ndarray of float64, K by 2
-        Quantiles of Psi over the same draws, 2.5% and 97.5%.
+        Quantiles of Psi over the same draws, 2.5% and 97.5%; NaN of fewer than four.
     trace_ : list of dict
         As in `LDA`; each record also has gamma, topics (with tokens) and large_topics (with more
         than 0.1% of the tokens). alpha_sum is alpha.
@@ -162,8 +172,9 @@ class HDP(LDA):
         Parameters
         ----------
         model : TopicModel
-            As `polyaurn.load` returns it. One that was updated has weights of topics that are no
-            longer drawn; a new `fit` begins with the usual concentration.
+            As `polyaurn.load` returns it, of a hierarchical Dirichlet process. One that was updated
+            has weights of topics that are no longer drawn; a new `fit` begins with the usual
+            concentration.
         **parameters
             Parameters that replace those of its training.
 
@@ -172,6 +183,12 @@ class HDP(LDA):
         HDP
             A trained estimator, to be used or updated.
         """
+        if gamma_of(model) is None:
+            of = "DocumentClusters" if model.clusters is not None else "LDA"
+            raise InputError(
+                "The 'model' parameter must be one of a hierarchical Dirichlet process. Got "
+                f"another one; {of}.load and {of}.from_model take it."
+            )
         if model.priors.top is None:
             usual = cls()
             parameters = {
@@ -179,6 +196,20 @@ class HDP(LDA):
                 "max_components": max(usual.max_components, model.n_topics),
             } | parameters
         return super().from_model(model, **parameters)
+
+    def _train_in_folder(self, run: Run) -> None:
+        """Train, in the run's folder if there is one, or with workers."""
+        if run.note_of_weights:
+            warnings.warn(run.note_of_weights, BiasWarning, stacklevel=3)
+        super()._train_in_folder(run)
+
+    def _warn_of_unfinished_start(self) -> None:
+        """Warn, too, if the number of topics is at its limit or still changes."""
+        super()._warn_of_unfinished_start()
+        model = self.model_
+        note = "" if model.priors.top is None else note_of_topics(model, self.max_components)
+        if note:
+            warnings.warn(note, TopicCountWarning, stacklevel=7)
 
     def _adopt(self, begun: Earlier, corpus: Corpus) -> None:
         """Take over what an update has; as many topics may be used as before, if not more."""

@@ -10,7 +10,7 @@ from polyaurn.chain.samplers import SAMPLERS
 from polyaurn.chain.schedule import FULL
 from polyaurn.model.model import TopicModel
 from polyaurn.training.checkpoints import describe_prior, of_this_version
-from polyaurn.training.settings import SETTINGS
+from polyaurn.training.settings import SETTINGS, Settings
 
 WEIGHT_SCALE = "weight_scale"  # among the model's parameters, where weights were scaled
 _PRIORS = {"doc_topic_prior": "alpha", "topic_word_prior": "beta"}
@@ -30,6 +30,9 @@ def parameters_of(model: TopicModel) -> dict[str, Any]:
     found["max_components"], found["n_components"] = most, model.n_topics
     found["random_state"] = seed_of(model)
     found.setdefault("max_iter", max(1, int(facts.get("sweeps", 1))))
+    for name, value in found.items():  # JSON has no pairs
+        if isinstance(value, list) and isinstance(getattr(Settings, name, None), tuple):
+            found[name] = tuple(value)
     if found.get("sampler") not in SAMPLERS:
         found.pop("sampler", None)
     seeds = facts.get("seed_words")

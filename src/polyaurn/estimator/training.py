@@ -77,7 +77,7 @@ class Training(Trained):
                     begin = perf_counter()
                     average.add(state, partial(gathered, run, n_jobs=self.n_jobs))
                     before += perf_counter() - begin
-                info = info._replace(seconds=before + info.seconds)
+                info = run.with_topics(info._replace(seconds=before + info.seconds), state)
                 trace.append(info.record())
                 line.sweep(info)
                 if any([asks_to_stop(call(state, info)) for call in run.settings.callbacks]):

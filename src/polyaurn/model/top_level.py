@@ -5,6 +5,7 @@ resume a run from its model, the numbers that its topics have in the chain are s
 the weights of all.
 """
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,38 +29,85 @@ MODEL_TYPES = TOP_TYPES | {_TOPICS: "i", _WHOLE: "f", _DRAWS: "f"}
 
 WINDOW = 4  # draws are from the last quarter of the sweeps
 INTERVAL = 0.025, 0.975
+LEAST_DRAWS = 4  # that an interval is given of
+ENOUGH = 50  # draws, to say whether their number of topics still changes
+FAR = 4.0  # standard errors
 
 
 class TopicCount(NamedTuple):
-    """How many topics: of the last draw, and an interval of 95% of the draws.
+    """How many topics: of the last draw, and an interval that has 95% of the draws, and the last.
 
-    `large` ones have more than 0.1% of the tokens each.
+    `large` ones have more than 0.1% of the tokens each. Intervals are of one chain, and None where
+    it has fewer than four draws.
     """
 
     last: int
-    low: float
-    high: float
+    low: int | None
+    high: int | None
     large: int
-    large_low: float
-    large_high: float
+    large_low: int | None
+    large_high: int | None
 
     def __str__(self) -> str:
+        every, large = _range(self.low, self.high), _range(self.large_low, self.large_high)
         return (
-            f"{self.last:,} topics ({self.low:,.0f} to {self.high:,.0f}), {self.large:,} of them "
-            f"({self.large_low:,.0f} to {self.large_high:,.0f}) with more than 0.1% of the tokens"
+            f"{self.last:,} topics{every}, {self.large:,} of them{large} with more than 0.1% of "
+            "the tokens"
         )
+
+
+def _range(low: int | None, high: int | None) -> str:
+    return "" if low is None or high is None else f" ({low:,} to {high:,})"
 
 
 def count_topics(model: ModelData) -> TopicCount:
     """Return the number of topics of a model, with intervals over the end of its trace."""
     sizes = model.doc_topic_counts.sum(axis=0)
     last = int((sizes > 0).sum()), int((sizes > LARGE * sizes.sum()).sum())
-    first = model.trace[-1]["sweep"] * (1 - 1 / WINDOW) if model.trace else 0
     found: list[Any] = []
     for number, name in zip(last, ("topics", "large_topics"), strict=True):
-        draws = [r[name] for r in model.trace if r.get(name) is not None and r["sweep"] > first]
-        found += [number, *np.quantile(draws or [number], INTERVAL).tolist()]
+        draws = _last_draws(model, name)
+        if len(draws) < LEAST_DRAWS:
+            found += [number, None, None]
+        else:
+            low, high = np.quantile(draws, INTERVAL, method="inverted_cdf").tolist()
+            found += [number, min(low, number), max(high, number)]
     return TopicCount(*found)
+
+
+def _last_draws(model: ModelData, name: str) -> list[int]:
+    """Return what the trace says under a name, in the last quarter of the sweeps."""
+    first = model.trace[-1]["sweep"] * (1 - 1 / WINDOW) if model.trace else 0
+    return [r[name] for r in model.trace if r.get(name) is not None and r["sweep"] > first]
+
+
+def note_of_topics(model: ModelData, most: int) -> str:
+    """Return a sentence where the number of topics is at its limit or still changes; else none."""
+    used = count_topics(model).last
+    if used >= most:
+        return (
+            f"All {most:,} topics that the model may use have tokens, so that more may be needed: "
+            f"set max_components (--topics) to more than {most:,}."
+        )
+    draws = np.array(_last_draws(model, "topics"), np.float64)
+    if len(draws) < ENOUGH:
+        return ""
+    early, late = draws[: len(draws) // 2], draws[len(draws) // 2 :]
+    error = math.hypot(_error(early), _error(late))
+    moved = float(late.mean() - early.mean())
+    if abs(moved) < 1.0 or abs(moved) <= FAR * error:
+        return ""
+    return (
+        f"The number of topics was still {'rising' if moved > 0 else 'falling'} at the end, from "
+        f"{early.mean():,.0f} to {late.mean():,.0f} on average over the last quarter of the "
+        "sweeps: train more of them (max_iter, --sweeps)."
+    )
+
+
+def _error(draws: F64) -> float:
+    """Return the standard error of a mean of draws that depend on each other, from five batches."""
+    means = [batch.mean() for batch in np.array_split(draws, 5)]
+    return float(np.std(means, ddof=1) / math.sqrt(len(means)))
 
 
 def mean_weights(model: ModelData) -> F64:
@@ -68,8 +116,11 @@ def mean_weights(model: ModelData) -> F64:
 
 
 def interval_of_weights(model: ModelData) -> F64:
-    """Return the quantiles of Psi of each topic over draws, topics by 2."""
-    return np.asarray(np.quantile(_draws(model), INTERVAL, axis=0).T, np.float64)
+    """Return the quantiles of Psi of each topic over draws, topics by 2; NaN of too few draws."""
+    draws = _draws(model)
+    if len(draws) < LEAST_DRAWS:
+        return np.full((model.n_topics, 2), np.nan)
+    return np.asarray(np.quantile(draws, INTERVAL, axis=0).T, np.float64)
 
 
 def _draws(model: ModelData) -> F64:

@@ -22,7 +22,8 @@ def plot_trace(models: Any, *, ax: Any = None) -> Any:
     Returns
     -------
     matplotlib Axes
-        The Axes with the picture. A dotted line shows where the aids of burn-in ended, for a single
+        The Axes with the picture; those below it, of a hierarchical Dirichlet process, have the
+        number of topics. A dotted line shows where the aids of burn-in ended, for a single
         model.
 
     Examples
@@ -52,7 +53,32 @@ def plot_trace(models: Any, *, ax: Any = None) -> Any:
     ax.grid(color=PALE, linewidth=0.7)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
+    counted = {name: [r for r in m.trace if r.get("topics")] for name, m in named.items()}
+    if any(counted.values()):
+        _draw_topics(ax, counted)
     return ax
+
+
+def _draw_topics(ax: Any, counted: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Draw the number of topics of hierarchical Dirichlet processes below the log posterior."""
+    from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
+
+    below = make_axes_locatable(ax).append_axes("bottom", size="60%", pad=0.3, sharex=ax)
+    for i, records in enumerate(counted.values()):
+        sweeps = [r["sweep"] for r in records]
+        for name, style in (("topics", "-"), ("large_topics", ":")):
+            below.plot(
+                sweeps, [r[name] for r in records], style, color=COLOURS[i % len(COLOURS)],
+                label={"topics": "topics", "large_topics": "above 0.1% of the tokens"}[name]
+                if i == 0 else None, linewidth=1.2,
+            )  # fmt: skip
+    ax.set_xlabel("")
+    ax.tick_params(labelbottom=False)
+    below.set(xlabel="sweep", ylabel="topics")
+    below.set_ylim(bottom=0)
+    below.legend(frameon=False, fontsize="small")
+    below.grid(color=PALE, linewidth=0.7)
+    below.spines[["top", "right"]].set_visible(False)
 
 
 def _named(models: Any) -> dict[str, TopicModel]:

@@ -11,10 +11,11 @@ from polyaurn.backends.registry import BACKENDS, check_device
 from polyaurn.base.errors import DeviceError
 from polyaurn.base.rng import chain_seed
 from polyaurn.base.threads import count_threads
+from polyaurn.chain.hdp import LARGE
 from polyaurn.chain.priors import prior_in_brief
 from polyaurn.chain.samplers import AUTO, COLLAPSED_START, SAMPLERS, THREAD_FREE, unbiased_on
 from polyaurn.chain.schedule import AUTO_OF_0_1, WARM_STARTS
-from polyaurn.chain.state import Halt, Info, Priors, State, halt_of, on_host
+from polyaurn.chain.state import Halt, Info, Priors, State, halt_of, on_host, to_host
 from polyaurn.corpus.corpus import Corpus
 from polyaurn.training.averages import Average
 from polyaurn.training.checkpoints import Saved, describe_prior, of_this_version, run_in
@@ -101,20 +102,36 @@ class Run(NamedTuple):
 
     @property
     def note(self) -> str:
-        """A sentence where a sampler biases priors that are learned or drawn; else empty."""
+        """A sentence where a sampler biases priors that are learned; else empty."""
         sampler, unbiased = self.settings.sampler, unbiased_on(self.backend.name)
         drawn = self.settings.model == HDP_MODEL
-        if not SAMPLERS[sampler].is_urn or not (drawn or self.settings.learn_priors_every):
+        if drawn or not SAMPLERS[sampler].is_urn or not self.settings.learn_priors_every:
             return ""
-        if drawn:
-            return (
-                f"Weights of topics, alpha and gamma that are drawn with sampler {sampler!r} are "
-                f"biased; sampler {unbiased!r} does not bias them."
-            )
         return (
             f"Priors learned with sampler {sampler!r} are biased, beta downwards and alpha "
             f"upwards; sampler {unbiased!r} does not bias them."
         )
+
+    @property
+    def note_of_weights(self) -> str:
+        """A sentence where a sampler biases weights of topics that are drawn; else empty."""
+        sampler, unbiased = self.settings.sampler, unbiased_on(self.backend.name)
+        if not SAMPLERS[sampler].is_urn or self.settings.model != HDP_MODEL:
+            return ""
+        return (
+            f"Weights of topics, alpha and gamma that are drawn with sampler {sampler!r} are "
+            f"biased; sampler {unbiased!r} does not bias them."
+        )
+
+    def with_topics(self, info: Info, state: State) -> Info:
+        """Return what a sweep reports with the number of topics, in an update of an HDP."""
+        gamma = self.earlier.gamma if self.earlier else None
+        if gamma is None:
+            return info
+        counts = to_host(state.counts)
+        sizes = np.bincount(counts.topic, counts.number)
+        large = int((sizes > LARGE * sizes.sum()).sum())
+        return info._replace(gamma=gamma, topics=int((sizes > 0).sum()), large_topics=large)
 
     def of_chain(self) -> dict[str, Any]:
         """Return the parameters of `sweeps`."""

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from polyaurn.base.arrays import F64, U16
-from polyaurn.base.checks import check_fraction, check_whole, is_whole
+from polyaurn.base.checks import check_fraction, check_whole, is_number, is_whole
 from polyaurn.base.errors import InputError
 from polyaurn.chain.priors import LEAST, make_priors, topic_word_mass
 from polyaurn.chain.state import MAX_TOPICS, Halt, check_topics, topic_word_matrix
@@ -24,6 +24,7 @@ from polyaurn.model.tables.hierarchy import MERGED
 from polyaurn.training.seeds import in_brief
 
 UPDATE = "update"  # among the parameters of a model, and in the header of its run
+GAMMA = "gamma"  # among them, of a hierarchical Dirichlet process
 UNUSED = 10 * LEAST  # alpha that is learned where no document has a topic
 LEAST_MASS = 1.0 + 1e-6  # of the counts of a topic; in a model of probabilities they sum to 1
 
@@ -36,7 +37,8 @@ class Earlier(NamedTuple):
     again. `seen` is what first topics of other tokens are drawn from, all that the model counted.
     `said` is what the header of the run has about it, `facts` what the model keeps, and `number`
     how many trainings the chain follows, each of which has random numbers of its own. `run` is the
-    header of the model's own run, whose checkpoints give way to those of an update.
+    header of the model's own run, whose checkpoints give way to those of an update. `gamma` is that
+    of a hierarchical Dirichlet process, which stays as it is.
     """
 
     pseudo: sp.csr_matrix
@@ -48,6 +50,7 @@ class Earlier(NamedTuple):
     facts: dict[str, Any]
     number: int
     run: dict[str, Any] | None = None
+    gamma: float | None = None
 
     @property
     def learns(self) -> bool:
@@ -105,6 +108,9 @@ def earlier(
     labels = given_labels(model)
     of = [*models, identity(model)]
     facts: dict[str, Any] = {UPDATE: {"number": number + 1, **said, "of": of}}
+    gamma = gamma_of(model)
+    if gamma is not None:
+        facts[GAMMA] = gamma
     if any(labels):
         facts[KEY] = [*labels, *([None] * int(new_topics))]
     z = model.assignments if n_old else model.assignments[:0]
@@ -119,7 +125,16 @@ def earlier(
         facts,
         number + 1,
         run if isinstance(run := model.parameters.get("run"), dict) else {},
+        gamma,
     )
+
+
+def gamma_of(model: ModelData) -> float | None:
+    """Return gamma of a hierarchical Dirichlet process, also of one that was updated."""
+    if model.priors.top is not None:
+        return model.priors.top.gamma
+    said: Any = model.parameters.get(GAMMA)
+    return float(said) if is_number(said) else None
 
 
 def identity(model: ModelData) -> str:

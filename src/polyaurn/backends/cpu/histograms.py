@@ -21,37 +21,59 @@ def count_documents(doc_ptr: I64, z: U16, n_topics: int, workers: Workers) -> Hi
     Small numbers are counted in a table for each thread. A cell with a larger number is listed; it
     has as many tokens, so that the lists are short however long documents are.
     """
-    width = min(max(TABLE // (n_topics + 1), WIDTHS[0]), WIDTHS[1])
+    longest = int(np.diff(doc_ptr).max(initial=0))
+    width = min(max(TABLE // (n_topics + 1), WIDTHS[0]), WIDTHS[1], longest + 1)
     n_ranges = min(workers.n_threads, 1 + len(z) // LEAST_BLOCK)
-    ranges = even_ranges(doc_ptr, n_ranges)
+    ranges = list(pairwise(even_ranges(doc_ptr, n_ranges)))
+    tables = np.zeros((len(ranges), n_topics + 1, width), np.int64)
     found = workers.run(
-        _count_documents, [(lo, hi, doc_ptr, z, n_topics, width) for lo, hi in pairwise(ranges)]
+        _count_documents,
+        [(lo, hi, doc_ptr, z, table) for (lo, hi), table in zip(ranges, tables, strict=True)],
     )
-    table = np.zeros((n_topics + 1, width), np.int64)
-    for small, *_ in found:
-        table += small
-    large = np.concatenate([np.empty((2, 0), np.int64), *(pairs for _, pairs in found)], axis=1)
-    return _histogram(table, large)
+    most = np.max([most for most, _ in found], axis=0)
+    large = np.concatenate([pairs for _, pairs in found], axis=1)
+    return _histogram(_cells_of_tables(tables, most), large, n_topics)
 
 
-def _histogram(table: I64, large: I64) -> Histogram:
-    """Return the cells of a table and a list of large ones, by topic, then number."""
-    most = max(table.shape[1], int(large[1].max(initial=0))) + 1
-    listed, listed_times = np.unique(large[0] * most + large[1], return_counts=True)
-    row, column = np.nonzero(table)
-    keys = np.concatenate((row * most + column, listed))
-    order = np.argsort(keys)
-    keys = keys[order]
-    times = np.concatenate((table[row, column], listed_times))[order]
-    topic, number = np.divmod(keys, most)
-    cells = int(np.searchsorted(topic, len(table) - 1))  # those of the last row are lengths
-    return Histogram(topic[:cells], number[:cells], times[:cells], number[cells:], times[cells:])
+def _histogram(cells: I64, large: I64, n_topics: int) -> Histogram:
+    """Return the cells of tables and a list of large ones, by topic, then number."""
+    topic, number, times = cells
+    if large.shape[1]:
+        most = int(large[1].max()) + 1
+        listed, listed_times = np.unique(large[0] * most + large[1], return_counts=True)
+        keys = np.concatenate((topic * most + number, listed))
+        order = np.argsort(keys)
+        times = np.concatenate((times, listed_times))[order]
+        topic, number = np.divmod(keys[order], most)
+    end = int(np.searchsorted(topic, n_topics))  # those of the last row are lengths
+    return Histogram(topic[:end], number[:end], times[:end], number[end:], times[end:])
 
 
 @njit(nogil=True, cache=True)
-def _count_documents(lo, hi, doc_ptr, z, K, width):
-    """Count cells of documents lo to hi in a table, lengths in its last row; list large ones."""
-    small = np.zeros((K + 1, width), np.int64)
+def _cells_of_tables(tables, most):
+    """Return the nonzero cells of the sum of tables; most[k] is the largest number in row k."""
+    n_cells = most.sum()
+    cells = np.empty((3, n_cells), np.int64)
+    i = 0
+    for k in range(len(most)):
+        for number in range(1, most[k] + 1):
+            times = np.int64(0)
+            for t in range(len(tables)):
+                times += tables[t, k, number]
+            if times > 0:
+                cells[0, i], cells[1, i], cells[2, i] = k, number, times
+                i += 1
+    return cells[:, :i]
+
+
+@njit(nogil=True, cache=True)
+def _count_documents(lo, hi, doc_ptr, z, small):
+    """Count cells of documents lo to hi in a table, lengths in its last row; list large ones.
+
+    The largest number in each row of the table is returned with the list.
+    """
+    K, width = len(small) - 1, small.shape[1]
+    most = np.zeros(K + 1, np.int64)
     # A large cell has at least `width` tokens, and so has a document whose length is large
     large = np.empty((2, 2 * ((doc_ptr[hi] - doc_ptr[lo]) // width)), np.int64)
     n_large = 0
@@ -76,8 +98,9 @@ def _count_documents(lo, hi, doc_ptr, z, K, width):
             k = seen[j]
             if m[k] < width:
                 small[k, m[k]] += 1
+                most[k] = max(most[k], m[k])
             else:
                 large[0, n_large], large[1, n_large] = k, m[k]
                 n_large += 1
             m[k] = 0
-    return small, large[:, :n_large]
+    return most, large[:, :n_large]

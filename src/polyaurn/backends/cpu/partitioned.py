@@ -9,6 +9,9 @@ itself left out of m[d, k] and n[k, v]. Visits that run side by side share no do
 n[k] are those of the beginning of a step, and in the part with m[d, k] beta[v] of the sweep: sums
 of some thousand tokens, which one step moves by a small share. A corpus of a single group is
 sampled with current totals, token by token, and its chain converges to the posterior.
+
+In a hierarchical Dirichlet process most topics are empty. For the time of a sweep they are numbered
+last, the heaviest of them first, so that sums over topics end soon behind those in use.
 """
 
 from functools import partial
@@ -27,6 +30,8 @@ from polyaurn.backends.cpu.partitioned_visit import (
     Totals,
     load_block,
     pack_columns,
+    renumber,
+    renumbered,
     spread_columns,
     store_block,
     visit_block,
@@ -81,14 +86,24 @@ class Steps(CPUSteps):
         scale = 2.0**self.bits
         n_k = topic_totals(phi, self.layout.n_topics)
         columns = self._spread(phi)
+        hot = np.full(P, len(n_k))  # topics from there on are in no visit of a group
+        order = None if self.hdp is None else _empty_last(n_k, priors.alpha)
+        if order is not None:
+            hot[:] = np.count_nonzero(n_k)
+            place = np.empty_like(order)
+            place[order] = np.arange(len(order))
+            z, n_k = renumbered(z, place), n_k[order]
+            renumber(columns, place)
+            priors = priors._replace(alpha=priors.alpha[order])
         first = _totals(n_k, priors.alpha, beta_all, scale)
         draws = key(address.seed, address.moment, Purpose.Z)
         rows = self.workers.run(partial(self._load, z, first.inverse), [(b,) for b in blocks_])
         steps = 0
         for step in range(P):
             totals = first if step == 0 else _totals(n_k, priors.alpha, beta_all, scale)
+            hot[:] = hot.max()
             visit = partial(
-                self._visit, rows, columns, totals, first.inverse, priors, n_k, scale, draws
+                self._visit, rows, columns, totals, first.inverse, priors, n_k, hot, scale, draws
             )
             for moved, work in self.workers.run(visit, self._shared_out(step)):
                 n_k = n_k + moved
@@ -99,7 +114,11 @@ class Steps(CPUSteps):
                                            row.z, new),
             list(zip(blocks_, rows, strict=True)),
         )  # fmt: skip
-        counts = self._pack(columns)
+        used = np.arange(len(n_k))
+        if order is not None:
+            new, used = renumbered(new, order), np.sort(order[: hot.max()]).astype(np.int64)
+            renumber(columns, order)
+        counts = self._pack(columns, used)
         if priors.pseudo is not None:
             counts = remove_pseudo_counts(self.layout, counts, priors.pseudo, self.workers)
         return new, counts, Work(steps)
@@ -132,6 +151,7 @@ class Steps(CPUSteps):
         first: I64,
         priors: Priors,
         n_k: Any,
+        hot: I64,
         scale: float,
         draws: Key,
         groups: I64,
@@ -147,7 +167,8 @@ class Steps(CPUSteps):
                 work += self.visit(
                     block.word, block.end, block.place, block.begin,
                     block.first_run[words], block.first_run[words + 1],
-                    row, columns, totals, first, n_k, moved, priors.alpha, priors.beta,
+                    row, columns, totals, first, n_k, moved,
+                    hot[block.group : block.group + 1], priors.alpha, priors.beta,
                     scale, live, draws,
                 )  # fmt: skip
         return moved, int(work)
@@ -162,17 +183,23 @@ class Steps(CPUSteps):
         spread_columns(*counts, columns)
         return columns
 
-    def _pack(self, columns: Columns) -> Counts:
+    def _pack(self, columns: Columns, used: I64) -> Counts:
         """Return the columns without gaps, topics in increasing order."""
         last = np.cumsum(columns.used, dtype=np.int64)
         first = last - columns.used
         topic, number = empty(last[-1], np.uint16), empty(last[-1], columns.number.dtype)
         packed = Counts(first, last, topic, number)
         self.workers.run(
-            lambda lo, hi: pack_columns(lo, hi, columns, self.layout.n_topics, *packed),
+            lambda lo, hi: pack_columns(lo, hi, columns, self.layout.n_topics, used, *packed),
             list(pairwise(self.layout.word_ranges.tolist())),
         )
         return packed
+
+
+def _empty_last(n_k: Any, alpha: F64) -> U16:
+    """Return the topics, those without tokens last and in decreasing order of alpha."""
+    order = np.argsort(np.where(n_k > 0, -np.inf, -alpha), kind="stable")
+    return order.astype(np.uint16)
 
 
 def _totals(n_k: Any, alpha: F64, beta_all: float, scale: float) -> Totals:

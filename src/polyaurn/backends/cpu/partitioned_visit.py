@@ -13,6 +13,9 @@ For a token of word v in document d, the weight of topic k is cut into
 (n[k] with the sum of beta; pseudo-counts are in n[k, v] and n[k]). The first is summed for each
 token; of the second and third, sums are kept up to date, for the word and for each document; the
 last is the same for all tokens. In a long column the first and third are summed together.
+
+Topics from number `hot` on are in no document of the group and in no word that it meets: sums end
+there. Where many topics are empty, they are numbered last, and a sweep costs what topics in use do.
 """
 
 from typing import NamedTuple
@@ -25,7 +28,8 @@ from polyaurn.base.compilation import njit
 
 COARSE = 64  # topics whose prior parts are summed beforehand
 DRIFT = 8  # a total that a visit moved by this part of it is taken again
-LONG = np.uint64(2)  # a column of more than K / LONG topics is summed over all topics
+LONG = np.uint64(2)  # a column of more than 1 / LONG of the topics is summed over all of them
+SPARE = np.uint64(8)  # topics that are summed as well once an empty one is drawn
 _ZERO, _ONE, _PIECE = np.uint64(0), np.uint64(1), np.uint64(64)
 _ABSENT = np.uint16(65_535)
 
@@ -91,15 +95,16 @@ def store_block(documents, doc_ptr, place, topics, z):
 @njit(nogil=True, cache=True)
 def visit_block(
     word, end, place, begin, first_run, last_run, rows, columns, totals, first_inverse, n_k, moved,
-    alpha, beta, scale, live, draws,
+    hot, alpha, beta, scale, live, draws,
 ):  # fmt: skip
     """Draw the topics of some runs of a block; return the work.
 
-    `moved` receives the changes of n[k]. A visit that is `live` takes totals again for every token,
-    without the token itself. Others do so for a topic whose total they moved by a `DRIFT`th: an
-    empty topic would otherwise draw in token after token of a word.
+    `moved` receives the changes of n[k], and hot[0] is raised when an empty topic is drawn. A visit
+    that is `live` takes totals again for every token, without the token itself. Others do so for a
+    topic whose total they moved by a `DRIFT`th: an empty topic would otherwise draw in token after
+    token of a word.
     """
-    K = np.uint64(len(n_k))
+    K, H = np.uint64(len(n_k)), np.uint64(hot[0])
     z, m, smoothing = rows.z, rows.m.ravel(), rows.smoothing
     offset, used = columns.offset, columns.used
     inverse, prior, coarse = totals.inverse.copy(), totals.prior.copy(), totals.coarse.copy()
@@ -121,10 +126,10 @@ def visit_block(
         start, stop = stop, np.uint64(end[r])
         beta_v = beta[v]
         at, K_v = np.uint64(offset[v]), np.uint64(used[v])
-        long = LONG * K_v >= K
+        long = LONG * K_v >= H
         _open_column(columns, at, K_v, long, column, where, number, weight, inverse, prior, alpha,
-                     old_inverse, beta_v)  # fmt: skip
-        W = _prior_of_word(number, column, prior, K_v, long, K)
+                     old_inverse, beta_v, H)  # fmt: skip
+        W = _prior_of_word(number, column, prior, K_v, long, H)
         for t in range(start, stop):
             d = np.uint64(place[t])
             old = np.uint64(z[t])
@@ -137,22 +142,22 @@ def visit_block(
             W -= prior[old]
             R = smoothing[d] - old_inverse[old]
             if live:
-                prior_all = _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse)
-                R = _weigh(number, column, inverse, prior, alpha, m, row, beta_v, K_v, long, K,
+                prior_all = _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse, H)
+                R = _weigh(number, column, inverse, prior, alpha, m, row, beta_v, K_v, long, H,
                            weight)  # fmt: skip
-                W = _prior_of_word(number, column, prior, K_v, long, K)
+                W = _prior_of_word(number, column, prior, K_v, long, H)
             u = unit(bits(draws.a, draws.b, np.uint64(begin) + t))
             if long:
-                s = _sum_row(weight, m, row, K, running)
+                s = _sum_row(weight, m, row, H, running)
                 u *= np.float64(s) + W + beta_v * prior_all
                 if u < np.float64(s):
                     k = _find_in_row(weight, m, row, running, min(np.int64(u), s - 1))
                 elif u < np.float64(s) + W:
-                    k = _find_in_word(number, column, prior, K, True, u - np.float64(s))
+                    k = _find_in_word(number, column, prior, H, True, u - np.float64(s))
                 else:
                     k = _find_in_prior(prior, coarse, (u - np.float64(s) - W) / beta_v)
                 j = k
-                work += K
+                work += H
             else:
                 s = np.int64(0)
                 for i in range(K_v):
@@ -172,7 +177,7 @@ def visit_block(
                         k = _find_in_word(number, column, prior, K_v, False, u - S)
                     elif u < S + W + B:
                         goal = min(np.int64((u - S - W) / beta_v), R - 1)
-                        s = _sum_row(old_inverse, m, row, K, running)
+                        s = _sum_row(old_inverse, m, row, H, running)
                         k = _find_in_row(old_inverse, m, row, running, min(goal, s - 1))
                     else:
                         k = _find_in_prior(prior, coarse, (u - S - W - B) / beta_v)
@@ -182,6 +187,12 @@ def visit_block(
                         K_v += _ONE
                         column[j], where[k] = k, j
                         number[j] = weight[j] = 0
+            if k >= H:  # an empty topic
+                before, H = H, np.uint64(min(k + _ONE + SPARE, K))
+                if long:
+                    number[before:H] = 0
+                    for topic in range(before, H):
+                        weight[topic] = np.int64(beta_v * np.float64(old_inverse[topic]))
             z[t] = k
             m[row + k] += one
             moved[k] += 1
@@ -206,19 +217,20 @@ def visit_block(
                         weight[j] += _part(number[j], prior[c], alpha[c])
                         weight[j] -= _part(number[j], before, alpha[c])
                         W += np.float64(number[j]) * gain
-        used[v] = _close_column(columns, at, K_v, long, column, where, number, K)
+        used[v] = _close_column(columns, at, K_v, long, column, where, number, H)
+    hot[0] = H
     return work
 
 
 @njit(inline="always")
 def _open_column(
     columns, at, K_v, long, column, where, number, weight, inverse, prior, alpha, old_inverse,
-    beta_v,
+    beta_v, H,
 ):  # fmt: skip
     """Copy the column of a word to where its tokens are drawn."""
     if long:
-        number[:] = 0
-        for topic in range(len(inverse)):
+        number[:H] = 0
+        for topic in range(H):
             weight[topic] = np.int64(beta_v * np.float64(old_inverse[topic]))
     for i in range(K_v):
         k16 = columns.topic[at + i]
@@ -246,10 +258,10 @@ def _part(n, prior, alpha):
 
 
 @njit(inline="always")
-def _close_column(columns, at, K_v, long, column, where, number, K):
+def _close_column(columns, at, K_v, long, column, where, number, H):
     """Write the column of a word back, without topics that it has left; return its length."""
     left = np.uint64(0)
-    for i in range(K if long else K_v):
+    for i in range(H if long else K_v):
         k16 = np.uint16(i) if long else column[i]
         if not long:
             where[np.uint64(k16)] = _ABSENT
@@ -261,25 +273,28 @@ def _close_column(columns, at, K_v, long, column, where, number, K):
 
 
 @njit(inline="always")
-def _prior_of_word(number, column, prior, K_v, long, K):
+def _prior_of_word(number, column, prior, K_v, long, H):
     """Return the sum of alpha n / n[k] over the column of a word."""
     W = 0.0
-    for i in range(K if long else K_v):
+    for i in range(H if long else K_v):
         W += np.float64(number[i]) * prior[i if long else np.uint64(column[i])]
     return W
 
 
 @njit(nogil=True, cache=True)
-def _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse):
+def _renew(n_k, moved, alpha, beta_all, scale, inverse, prior, coarse, H):
     """Compute what is read of the totals from their values now; return the sum of alpha / n[k]."""
-    coarse[:] = 0.0
+    pieces = (int(H) + COARSE - 1) // COARSE
+    coarse[:pieces] = 0.0
     total = 0.0
-    for k in range(len(n_k)):
+    for k in range(min(pieces * COARSE, len(n_k))):
         tokens = n_k[k] + moved[k] + beta_all
         inverse[k] = np.int64(scale / max(tokens, 1.0))
         prior[k] = alpha[k] * scale / tokens
         coarse[k // COARSE] += prior[k]
         total += prior[k]
+    for c in range(pieces, len(coarse)):  # of topics that are empty
+        total += coarse[c]
     return total
 
 
@@ -295,10 +310,10 @@ def _take_again(k, total, alpha, scale, inverse, prior, coarse):
 
 
 @njit(nogil=True, cache=True)
-def _weigh(number, column, inverse, prior, alpha, m, row, beta_v, K_v, long, K, weight):
+def _weigh(number, column, inverse, prior, alpha, m, row, beta_v, K_v, long, H, weight):
     """Weigh the column of a word by present totals; return a document's sum of m / n[k]."""
     R = np.int64(0)
-    for k in range(K):
+    for k in range(H):
         R += np.int64(m[row + k]) * inverse[k]
         if long:
             weight[k] = np.int64(number[k]) * inverse[k]
@@ -313,9 +328,9 @@ def _weigh(number, column, inverse, prior, alpha, m, row, beta_v, K_v, long, K, 
 
 
 @njit(inline="always")
-def _sum_row(w, m, row, K, running):
-    """Return the sum of weights times counts over all topics; `running` has that of each piece."""
-    n_pieces = K // _PIECE
+def _sum_row(w, m, row, H, running):
+    """Return the sum of weights times counts over topics; `running` has that of each piece."""
+    n_pieces = H // _PIECE
     s = np.int64(0)
     for p in range(n_pieces):
         piece = np.int64(0)
@@ -323,7 +338,7 @@ def _sum_row(w, m, row, K, running):
             piece += w[c] * np.int64(m[row + c])
         s += piece
         running[p] = s
-    for c in range(n_pieces * _PIECE, K):
+    for c in range(n_pieces * _PIECE, H):
         s += w[c] * np.int64(m[row + c])
     running[n_pieces] = s
     return s
@@ -386,15 +401,35 @@ def spread_columns(first, last, topic, number, columns):
 
 
 @njit(nogil=True, cache=True)
-def pack_columns(lo, hi, columns, K, first, last, topic, number):
-    """Copy the columns of some words to where there are no gaps, in increasing order of topic."""
+def renumbered(z, topics):
+    """Return topics[k] in place of each topic k."""
+    found = np.empty(len(z), topics.dtype)
+    for i in range(len(z)):
+        found[i] = topics[z[i]]
+    return found
+
+
+@njit(nogil=True, cache=True)
+def renumber(columns, topics):
+    """Put topics[k] in place of each topic k."""
+    for v in range(len(columns.used)):
+        for j in range(columns.offset[v], columns.offset[v] + columns.used[v]):
+            columns.topic[j] = topics[columns.topic[j]]
+
+
+@njit(nogil=True, cache=True)
+def pack_columns(lo, hi, columns, K, used, first, last, topic, number):
+    """Copy the columns of some words to where there are no gaps, in increasing order of topic.
+
+    `used` are the topics that may be in them, in that order.
+    """
     n = np.zeros(K, number.dtype)
     for v in range(lo, hi):
         start, length, at = columns.offset[v], columns.used[v], first[v]
-        if 8 * length > K:  # walking all topics is cheaper than sorting
+        if 8 * length > len(used):  # walking all topics is cheaper than sorting
             for j in range(start, start + length):
                 n[columns.topic[j]] = columns.number[j]
-            for k in range(K):
+            for k in used:
                 if n[k] > 0:
                     topic[at], number[at] = k, n[k]
                     n[k] = 0

@@ -72,7 +72,8 @@ class Tables(Generic[M]):
         DataFrame or dict
             ``topic``, ``label``, ``tokens``, ``prevalence`` (part of all tokens), ``documents``
             that have it, ``words``, ``exclusivity``, and ``coherence_mimno`` (of Mimno et al.) if
-            there is a corpus; see `evaluate.topic_diagnostics`.
+            there is a corpus; see `evaluate.topic_diagnostics`. Of a hierarchical Dirichlet process
+            also ``weight``, ``weight_low`` and ``weight_high``: `HDP.weights_` and its interval.
 
         Examples
         --------

@@ -23,6 +23,7 @@ from polyaurn.model.leading_words import (
     words_by_topic,
 )
 from polyaurn.model.tables.words import Columns
+from polyaurn.model.top_level import interval_of_weights, mean_weights
 
 
 def topic_info(model: ModelData, corpus: Any, n_words: int, order: str) -> Columns:
@@ -41,6 +42,9 @@ def topic_info(model: ModelData, corpus: Any, n_words: int, order: str) -> Colum
         "words": [", ".join(listed) for listed in words],
         "exclusivity": np.where(used, exclusivity(model, n_words), np.nan),
     }
+    if model.priors.top is not None:
+        low, high = interval_of_weights(model).T
+        table |= {"weight": mean_weights(model), "weight_low": low, "weight_high": high}
     if corpus is not None:
         probable = words_by_topic(model, n_words, BY_FREQUENCY)
         table["coherence_mimno"] = np.where(used, mimno_coherence(probable, corpus), np.nan)

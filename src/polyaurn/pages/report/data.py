@@ -30,7 +30,7 @@ from polyaurn.pages.report.documents import (
 )
 from polyaurn.pages.report.similarity import heat_map
 from polyaurn.pages.report.texts import IN_A_BLOCK, Texts, colour_texts, snippet_of, texts_of
-from polyaurn.pages.report.training import summarise_trace
+from polyaurn.pages.report.training import summarise_trace, topics_by_sweep
 from polyaurn.pages.report.words import (
     Leading,
     leading_at_any_lambda,
@@ -137,7 +137,7 @@ def gather(
         "classes": in_classes,
         "similar": heat_map(trained),
         "training": summarise_trace(trained.trace, len(trained.assignments))
-        | {"dominant": note_of_dominant_topic(trained)},
+        | {"dominant": note_of_dominant_topic(trained), "topics": topics_by_sweep(trained)},
         "packs": {
             "texts": _blocks(colour_texts(trained, corpus, shown, written))
             if written and corpus is not None

@@ -8,6 +8,8 @@ from polyaurn.base.checks import is_number
 from polyaurn.chain.schedule import FULL, note_of_unfinished_start
 from polyaurn.evaluate.diagnostics import effective_sample_size
 from polyaurn.evaluate.trend import FALLING, LEVEL, UNKNOWN, trend_in_words, trend_of
+from polyaurn.model.model import TopicModel
+from polyaurn.model.top_level import count_topics
 
 MOST_POINTS = 400
 _NECESSARY = (
@@ -52,6 +54,18 @@ def summarise_trace(trace: list[dict[str, Any]], n_tokens: int) -> dict[str, Any
         "sentence": trend_in_words(trace),
         "explanation": explanation,
     }
+
+
+def topics_by_sweep(trained: TopicModel) -> dict[str, Any] | None:
+    """Return how many topics a hierarchical Dirichlet process has, and had by sweep; else None."""
+    names = ("sweep", "topics", "large_topics")
+    said = [[record.get(name) for name in names] for record in trained.trace]
+    counted = [numbers for numbers in said if all(map(is_number, numbers))]
+    if not counted:
+        return None
+    top = trained.priors.top
+    drawn = "" if top is None else f" alpha is {top.alpha:.3g}, gamma {top.gamma:.3g}."
+    return {"sentence": f"{count_topics(trained)}.{drawn}", "points": _thin(counted)}
 
 
 def _explained(verdict: str, ess: float, values: int) -> str:

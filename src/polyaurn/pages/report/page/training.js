@@ -29,6 +29,24 @@ function drawTrace() {
   $("note-trace").textContent = parts.join(" ");
 }
 
+function drawTopics() {
+  const { sentence, points } = DATA.training.topics;
+  $("topics-by-sweep").removeAttribute("hidden");
+  $("topics-in-use").textContent = sentence;
+  $("trace-topics").toggleAttribute("hidden", points.length < 2);
+  if (points.length < 2) return;
+  drawChart($("trace-topics"), {
+    curves: [
+      { points: points.map(([sweep, , large]) => [sweep, large]), kind: "early" },
+      { points: points.map(([sweep, all]) => [sweep, all]) },
+    ],
+    low: 0, high: Math.max(...points.map(([, all]) => all)) * 1.05,
+    xTicks: ticks(points[0][0], points.at(-1)[0], 6).found.map((x) => [x, count(Math.round(x))]),
+    format: (y) => count(Math.round(y)),
+    label: "Number of topics, by sweep",
+  });
+}
+
 const tableOfTrace = () => [["sweep", "log posterior per token", "burn-in"],
   ...DATA.training.points.map(([sweep, level, full]) => [sweep, level, full ? 0 : 1])];
 
@@ -36,5 +54,8 @@ function startTraining() {
   $("trace-tools").append(downloads("the trace", "log-posterior", { table: tableOfTrace, ...(DATA.training.points.length > 1 ? { picture: () => $("trace") } : {}) }));
   $("facts-tools").append(downloads("what was run", "run", { table: () => [["name", "value"], ...DATA.facts] }));
   for (const [name, value] of DATA.facts) $("facts").append(el("dt", {}, name), el("dd", {}, value));
-  onShow.training = drawTrace;
+  onShow.training = () => {
+    drawTrace();
+    if (DATA.training.topics) drawTopics();
+  };
 }
