@@ -196,7 +196,7 @@ def tutorial() -> tuple[list[str], polyaurn.TopicModel]:
 
     texts = Path(datapath("lee_background.cor")).read_text(encoding="utf-8").splitlines()
     lda = polyaurn.LDA(10, max_iter=300, random_state=0).fit(polyaurn.Corpus.from_texts(texts))
-    names = {2: "War in Afghanistan", 3: "Middle East", 4: "Cricket", 7: "Bushfires"}
+    names = {2: "War in Afghanistan", 3: "Middle East", 7: "Bushfires", 8: "Airlines and unions"}
     return texts, lda.model_.label_topics(names)
 
 
