@@ -456,3 +456,21 @@ def test_hdp_sweeps_run():
     out = run("hdp_sweeps.py", *TINY, "--topics", "20", "--sweeps", "4", "--timed", "1",
               "--rounds", "1")  # fmt: skip
     assert out.count("ratio") == 2
+
+
+def test_the_nearest_peer_of_a_cell_of_the_race_counts(race_modules):
+    _, report = race_modules
+
+    def result(peer, seconds, **cell):
+        ours = [{"seconds": time, "score": -8 + 0.1 * time} for time in (1.0, 2.0, 4.0)]
+        setting = {"corpus": "a", "topics": 2, "peer_sweeps": 9, "learn": True} | cell
+        runs = {"peer": {"score": -7.8, "seconds": seconds}, "ours": {"auto": ours}}
+        return {"setting": setting | {"peer": peer}, "shares": [1, 2, 4], "seeds": {"1": runs}}
+
+    results = [result("slow", 8.0), result("quick", 3.0), result("quick", 5.0, topics=3)]
+    rows = report.nearest(report.rows_of(results))
+    assert [(row.setting["peer"], row.setting["topics"]) for row in rows] == [
+        ("quick", 2), ("quick", 3),
+    ]  # fmt: skip
+    assert [row.ratio for row in rows] == [pytest.approx(1.5), pytest.approx(2.5)]
+    assert "median ratio 2.00; sooner than the peer in 2 of 2 cells" in report.table(results)
