@@ -85,7 +85,7 @@ def test_leading_words_are_whole_and_no_stop_words(language):
     corpus = Corpus.from_texts(texts)
     topics = LDA(10, max_iter=60, verbose=False).fit(corpus).topics(8)
     leading = {word for topic in topics for word in topic}
-    assert len(leading) >= 50
+    assert len(leading) >= 40  # of 80, in ten topics of 24 sentences
     assert not leading & set(FUNCTION_WORDS[language].split())
     assert not leading & set(stop_words_of(language))
     assert leading <= whole_words(language)

@@ -57,12 +57,12 @@ def led_by_function_words(texts, **options):
 
 
 def test_topics_of_news_are_not_led_by_function_words():
-    """With the options of version 0.1 most are, so that this test can fail."""
+    """With the options of version 0.1 several are, so that this test can fail."""
     package = pytest.importorskip("gensim.test.utils", reason="gensim is not installed")
     file = Path(package.datapath("lee_background.cor"))
     articles = file.read_text(encoding="utf-8").splitlines()
     assert led_by_function_words(articles) <= 2
-    assert led_by_function_words(articles, **OLD) > 10
+    assert led_by_function_words(articles, **OLD) > 5
 
 
 def test_contractions_are_not_torn():

@@ -146,7 +146,7 @@ AT_ITS_CUT = {name: load_steps(name) for name in ("partitioned", "sparse-dirichl
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("sampler", AT_ITS_CUT)
 def test_the_top_level_is_calibrated(sampler, weights):
-    assert ranks_p(AT_ITS_CUT[sampler], 200, weights) > UNLIKELY
+    assert ranks_p(AT_ITS_CUT[sampler], 120, weights) > UNLIKELY
 
 
 @pytest.mark.slow

@@ -32,6 +32,8 @@ def asked(monkeypatch):
 PLAIN = {"max_iter": 6, "verbose": False, "n_jobs": 1, "sampler": "polya-urn"}
 
 
+@pytest.mark.filterwarnings("ignore::polyaurn.base.errors.BiasWarning")  # of an HDP by the urn,
+@pytest.mark.filterwarnings("ignore::polyaurn.base.errors.TopicCountWarning")  # which is short
 @pytest.mark.parametrize("kind", ["plain", "averaged", "seeded", "hdp"])
 def test_new_documents_need_no_topics_of_tokens(corpus, tmp_path, asked, kind):
     more = {"average_draws": 3 if kind == "averaged" else 1}

@@ -74,7 +74,7 @@ def _label(ax: Any, model: Any, topics: I64, centre: Any, radius: Any, labelled:
     scale = ax.transData.transform([(1, 0)])[0, 0] - ax.transData.transform([(0, 0)])[0, 0]
     space = Space(ax.get_window_extent(), ax.transData.transform(centre), radius * scale)
     points = radius * scale * 72 / figure.dpi
-    largest = largest_topics(model, max(NUMBERED, labelled))
+    largest = largest_topics(model, min(max(NUMBERED, labelled), len(topics)))
     named = 0
     for k in labelled_first(model, largest).tolist():
         i = int(np.searchsorted(topics, k))
