@@ -6,9 +6,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 # What is worth running after every edit, chosen by measured durations: left out are the laws, the
-# studies, the command line, most of survival, and the programs of docs/ and benchmarks/.
-QUICK := $(addprefix tests/,base corpus chain backends model training evaluate exchange estimator \
-	pages plots survival/test_same_bytes.py)
+# studies, the command line, evaluation, exchange, pages, plots, most of survival, and the programs of
+# docs/ and benchmarks/.
+QUICK := $(addprefix tests/,base corpus chain backends model training estimator \
+	survival/test_same_bytes.py)
 
 .PHONY: demo test test-gpu simulator unjitted quick lint docs fast benchmark clean
 
